@@ -1,0 +1,88 @@
+/**
+ * The solve: greedy first, then, where the problem asks for it, a cheaper plan of the same pods. The cheaper plan is made by the
+ * same solver under the same rules, and it is taken only where it is not dearer and leaves no more pods out.
+ */
+import { instancesUsdPerHour } from "../plan/plan-price.ts";
+import type { Plan } from "../plan.ts";
+import type { Problem } from "../problem.ts";
+import { type Solution, Solver, type SolverView, solveToExplain as solveGreedily } from "../solve/solve.ts";
+import { construct } from "./construct.ts";
+import { Filler } from "./filler.ts";
+import type { Improvement } from "./improvement.ts";
+import { nodeUsdPerHour, packingModel } from "./packing-model.ts";
+import { podGroups } from "./pod-groups.ts";
+import { type Packing, replay } from "./replay.ts";
+import { ruinAndRecreate } from "./ruin.ts";
+import { SeededRandom } from "./seeded-random.ts";
+
+/** Equal problems give equal plans, in whatever order their pods, nodes and pools are listed. */
+export function solve(problem: Problem): Plan {
+  return solveToExplain(problem).plan;
+}
+
+/** Called before a pod of the problem is tried, which may be several times. */
+type OnTurn = (pod: number, view: SolverView) => void;
+
+export interface RepeatableSolution extends Solution {
+  /** The same turns once more, without the search for a cheaper plan: for those who ask what a pod was told at its turn. */
+  repeat(onTurn: OnTurn): void;
+}
+
+/** The same solve, with what it asked its questions of. */
+export function solveToExplain(problem: Problem): RepeatableSolution {
+  const { improvement, isOverdue } = problem.options;
+  const solver = new Solver(problem);
+  const greedy = solver.run();
+  const repeatGreedily = (onTurn: OnTurn) => void solveGreedily(problem, onTurn);
+  if (improvement === undefined || (isOverdue?.() ?? false) || greedy.newNodes.length === 0)
+    return { ...solver.view, plan: greedy, repeat: repeatGreedily };
+  const found = { greedyUsdPerHour: instancesUsdPerHour(greedy), greedyNodes: greedy.newNodes.length };
+  for (const effort of attempts(greedy, improvement)) {
+    const second = new Solver(problem);
+    const packing = packed(problem, solver, second, effort);
+    const plan = packing && replay(second, packing, { isOverdue });
+    if (plan === undefined || !isBetter(plan, greedy, problem, improvement)) continue;
+    const repeat = (onTurn: OnTurn) => {
+      const third = new Solver(problem);
+      const { view } = third;
+      replay(third, packing!, { onTurn: (pod) => onTurn(pod, view) });
+    };
+    return { ...second.view, plan: { ...plan, improvement: { ...found, isImproved: true } }, repeat };
+  }
+  return { ...solver.view, plan: { ...greedy, improvement: { ...found, isImproved: false } }, repeat: repeatGreedily };
+}
+
+/** Where the greedy plan lists too few types itself, and no plan with enough of them is cheaper, one with few may be. */
+function attempts(greedy: Plan, improvement: Improvement): readonly Improvement[] {
+  const { spotTypesMin } = improvement;
+  const isShort = greedy.newNodes.some(
+    ({ cheapest, instanceTypes }) => cheapest.capacityType === "spot" && instanceTypes.length < spotTypesMin,
+  );
+  return isShort ? [improvement, { ...improvement, spotTypesMin: 1 }] : [improvement];
+}
+
+/** undefined where the model has no place for some pod. */
+function packed(problem: Problem, greedy: Solver, pristine: Solver, improvement: Improvement): Packing | undefined {
+  const model = packingModel(problem, greedy, pristine, podGroups(greedy, pristine), improvement);
+  const filler = new Filler(model);
+  const stepsMax = improvement.steps + Math.min(improvement.stepsPerPod * problem.pods.length, improvement.stepsMax);
+  const start = construct(model, filler, stepsMax);
+  if (start === undefined) return undefined;
+  const bins = ruinAndRecreate(model, filler, start, stepsMax, new SeededRandom(improvement.seed));
+  return { model, bins, sequence: greedy.sequence };
+}
+
+/** What sums of equal prices differ by when they are added up in another order; far below any price. */
+const DUST_USD_PER_HOUR = 1e-9;
+
+/** Cheaper with all that a node costs, not dearer in instances alone, and no more pods left out. */
+function isBetter(plan: Plan, greedy: Plan, problem: Problem, improvement: Improvement): boolean {
+  const byPool = new Map(problem.pools.map((offer) => [offer.nodePool, nodeUsdPerHour(offer, improvement)]));
+  const total = ({ newNodes }: Plan) =>
+    newNodes.reduce((sum, { cheapest, nodePool }) => sum + cheapest.priceUsdPerHour + byPool.get(nodePool)!, 0);
+  return (
+    plan.unschedulable.length <= greedy.unschedulable.length &&
+    total(plan) < total(greedy) - DUST_USD_PER_HOUR &&
+    instancesUsdPerHour(plan) <= instancesUsdPerHour(greedy) + DUST_USD_PER_HOUR
+  );
+}

@@ -1,0 +1,83 @@
+/**
+ * A packing made into a plan by the solver itself: each pod is offered the node that the packing has for it, through every gate that a
+ * pod passes otherwise, and pods that are refused are placed greedily. So no rule has a second implementation here.
+ */
+import { remembered } from "../memo.ts";
+import type { Plan } from "../plan.ts";
+import type { Requirement } from "../requirements/requirement.ts";
+import type { Solver } from "../solve/solve.ts";
+import type { Template } from "../solve/template.ts";
+import type { Bin } from "./packing.ts";
+import type { PackingModel } from "./packing-model.ts";
+
+/** Where a pod is to go: a node that exists, or one to be opened. */
+type Destination =
+  | { readonly kind: "node"; readonly index: number }
+  | { readonly kind: "new"; readonly template: Template; readonly pins: readonly Requirement[]; claim: number };
+
+export interface Packing {
+  readonly model: PackingModel;
+  readonly bins: readonly Bin[];
+  /** Pods in the order in which the greedy solve placed them: in it zones keep their balance. */
+  readonly sequence: readonly number[];
+}
+
+interface ReplayOptions {
+  readonly isOverdue?: (() => boolean) | undefined;
+  /** Called before a pod is offered its place, and before it is tried elsewhere. */
+  readonly onTurn?: ((pod: number) => void) | undefined;
+}
+
+/** undefined where time is over before every pod had its turn. */
+export function replay(solver: Solver, { model, bins, sequence }: Packing, { isOverdue, onTurn }: ReplayOptions): Plan | undefined {
+  const destinations = destinationsOf(model, bins);
+  let waiting = sequence.filter((pod) => destinations.has(pod));
+  const searchIndexes = new Map(model.groups.flatMap(({ pods, searchIndex }) => pods.map((pod) => [pod, searchIndex] as const)));
+  for (let before = -1; waiting.length > 0 && waiting.length !== before; ) {
+    before = waiting.length;
+    if (isOverdue?.()) return undefined;
+    waiting = waiting.filter((pod) => {
+      onTurn?.(pod);
+      return !offer(solver, pod, searchIndexes.get(pod)!, destinations.get(pod)!);
+    });
+  }
+  return solver.run(onTurn);
+}
+
+function offer(solver: Solver, pod: number, searchIndex: number, destination: Destination): boolean {
+  if (destination.kind === "node") return solver.offerNode(pod, searchIndex, destination.index);
+  if (destination.claim >= 0) return solver.offerClaim(pod, searchIndex, destination.claim);
+  destination.claim = solver.offerNew(pod, searchIndex, destination.template.index, destination.pins);
+  return destination.claim >= 0;
+}
+
+/** Pods of a group are handed out in their order; nodes in the order of their first pods, so that equal packings give equal plans. */
+function destinationsOf(model: PackingModel, bins: readonly Bin[]): ReadonlyMap<number, Destination> {
+  const destinations = new Map<number, Destination>();
+  const next = new Int32Array(model.groups.length);
+  for (const { space, items } of bins) {
+    const { site } = model.spaces[space]!;
+    const pinned = items.filter((_, at) => at % 2 === 0).flatMap((group) => model.groups[group]!.pins);
+    const destination: Destination =
+      site.kind === "node" ? site : { kind: "new", template: site.template, pins: [...new Set(pinned)], claim: -1 };
+    for (let at = 0; at < items.length; at += 2) {
+      const { pods } = model.groups[items[at]!]!;
+      for (let count = items[at + 1]!; count > 0; count--) destinations.set(pods[next[items[at]!]!++]!, destination);
+    }
+  }
+  addResidents(model, destinations);
+  return destinations;
+}
+
+/** Pods that stay at home where nobody may join them are in no space. */
+function addResidents({ groups }: PackingModel, destinations: Map<number, Destination>): void {
+  const homes = new Map<number, Destination>();
+  for (const { home, pods, pins } of groups) {
+    if (home === undefined || destinations.has(pods[0]!)) continue;
+    const destination =
+      home.kind === "node"
+        ? home
+        : remembered(homes, home.index, (): Destination => ({ kind: "new", template: home.template, pins, claim: -1 }));
+    for (const pod of pods) destinations.set(pod, destination);
+  }
+}

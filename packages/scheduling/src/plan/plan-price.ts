@@ -1,0 +1,7 @@
+/** What a plan costs. */
+import type { Plan } from "../plan.ts";
+
+/** USD per hour: each new node as its cheapest offering. Instances alone, without volumes and what else a node costs. */
+export function instancesUsdPerHour({ newNodes }: Pick<Plan, "newNodes">): number {
+  return newNodes.reduce((sum, { cheapest }) => sum + cheapest.priceUsdPerHour, 0);
+}

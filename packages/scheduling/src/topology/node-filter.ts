@@ -1,0 +1,86 @@
+/** Which nodes a topology spread looks at. Rule S-139. */
+import type { Taint, Toleration, TopologySpreadConstraint } from "@joinery/api";
+import { remembered } from "../memo.ts";
+import type { PodVariant } from "../pods/pod-variants.ts";
+import type { PodSite } from "../problem.ts";
+import { meetsRequirements } from "../requirements/node-labels.ts";
+import { Requirement } from "../requirements/requirement.ts";
+import type { Requirements } from "../requirements/requirements.ts";
+import { keepingAway } from "../taints.ts";
+
+export class NodeFilter {
+  /** Equal for filters that decide alike. */
+  readonly text: string;
+  /** undefined: labels do not matter. */
+  readonly #alternatives: readonly Requirements[] | undefined;
+  /** undefined: taints do not matter. */
+  readonly #tolerations: readonly Toleration[] | undefined;
+  readonly #verdicts = new Map<Requirements, boolean>();
+  readonly #possibilities = new Map<Requirements, boolean>();
+
+  constructor({ alternatives, tolerations }: PodVariant, { nodeAffinityPolicy, nodeTaintsPolicy }: TopologySpreadConstraint) {
+    const isSelective = nodeAffinityPolicy !== "Ignore" && alternatives.every(({ size }) => size > 0);
+    this.#alternatives = isSelective ? alternatives : undefined;
+    this.#tolerations = nodeTaintsPolicy === "Honor" ? tolerations : undefined;
+    const terms = this.#alternatives?.map(({ canonicalText }) => canonicalText).join("|") ?? "";
+    this.text = `${terms} ${this.#tolerations === undefined ? "" : JSON.stringify(this.#tolerations)}`;
+  }
+
+  /** The pods' own tolerations, where taints matter. */
+  get tolerations(): readonly Toleration[] | undefined {
+    return this.#tolerations;
+  }
+
+  /** What the smallest count is looked for among (S-144). */
+  domainsAlong(key: string): Requirement | undefined {
+    return domainsAlong(this.#alternatives ?? [], key);
+  }
+
+  acceptsNode({ labels, taints }: PodSite): boolean {
+    if (this.#isRepelled(taints)) return false;
+    return this.#alternatives === undefined || this.#alternatives.some((wanted) => meetsRequirements(labels, wanted));
+  }
+
+  /** A node that is still to be, and might come to be one that the filter accepts. */
+  mayAcceptClaim(requirements: Requirements, taints: readonly Taint[]): boolean {
+    if (this.#isRepelled(taints)) return false;
+    return this.#alternatives === undefined || verdict(this.#possibilities, requirements, this.#alternatives, mayMeet);
+  }
+
+  /** A node that is still to be: strict, as if what it requires were labels. */
+  acceptsClaim(requirements: Requirements, taints: readonly Taint[]): boolean {
+    if (this.#isRepelled(taints)) return false;
+    return this.#alternatives === undefined || verdict(this.#verdicts, requirements, this.#alternatives, meets);
+  }
+
+  /** A taint that only prefers pods away is none to kube-scheduler here. */
+  #isRepelled(taints: readonly Taint[]): boolean {
+    return this.#tolerations !== undefined && keepingAway(taints, this.#tolerations).length > 0;
+  }
+}
+
+/** Kept, because a claim's requirements stay the same for many pods. */
+function verdict(
+  known: Map<Requirements, boolean>,
+  requirements: Requirements,
+  alternatives: readonly Requirements[],
+  holds: (requirements: Requirements, wanted: Requirements) => boolean,
+): boolean {
+  return remembered(known, requirements, () => alternatives.some((wanted) => holds(requirements, wanted)));
+}
+
+function meets(requirements: Requirements, wanted: Requirements): boolean {
+  return requirements.isCompatible(wanted);
+}
+
+function mayMeet(requirements: Requirements, wanted: Requirements): boolean {
+  return requirements.intersects(wanted);
+}
+
+/** In which domains along a label one of the alternatives can be met; undefined = any, also where they do not agree on a list. */
+export function domainsAlong(alternatives: readonly Requirements[], key: string): Requirement | undefined {
+  const [first, ...others] = alternatives.map((wanted) => wanted.find(key));
+  if (others.length === 0) return first;
+  const lists = [first, ...others].map((requirement) => requirement?.listedValues);
+  return lists.includes(undefined) ? undefined : Requirement.in(key, ...lists.flatMap((values) => values!));
+}
