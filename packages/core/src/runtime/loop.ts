@@ -1,0 +1,118 @@
+/**
+ * One controller: keys are woken by changes of caches and by due times, workers reconcile them, one at a time per key. Nothing runs
+ * while nothing is due. Rules L-15, L-17, L-18, L-19.
+ */
+import type { Kind } from "@joinery/api";
+import {
+  type BackoffOptions,
+  type Clock,
+  createWorkQueue,
+  isConflict,
+  type RandomSource,
+  randomUuid,
+  type WorkResult,
+} from "@joinery/kube";
+import type { Logger } from "../logger.ts";
+import type { LoopMetrics } from "../metrics/runtime-metrics.ts";
+import { messageOf } from "./answers.ts";
+import { objectFields } from "./log-context.ts";
+import { type Reconciler, RetryLater, type Step } from "./step.ts";
+
+/** Something that wakes keys: subscribes, wakes what exists already, and returns what unsubscribes. */
+export type Source = (wake: (key: string) => void) => () => void;
+
+export interface LoopOptions<T> {
+  /** The controller's name in logs and metrics (O-98). */
+  readonly name: string;
+  readonly find: (key: string) => T | undefined;
+  readonly reconciler: Reconciler<T>;
+  /** Called instead of the reconciler when there is no object (any more). */
+  readonly gone?: (key: string) => void;
+  readonly sources: readonly Source[];
+  readonly workers: number;
+  /** L-18: 5 ms to 1000 s unless said otherwise. */
+  readonly backoff?: BackoffOptions;
+}
+
+export interface LoopRooms {
+  readonly clock: Clock;
+  /** Says already which controller speaks. */
+  readonly log: Logger;
+  /** For the IDs of reconciles. */
+  readonly random: RandomSource;
+  /** Of the objects that the keys name. */
+  readonly kind?: Kind;
+  readonly observe?: (name: string, workers: number) => LoopMetrics;
+}
+
+export interface Loop {
+  readonly name: string;
+  wake(key: string): void;
+  /** Works until the signal aborts; then waits for what is in the middle of a step. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createLoop<T>(options: LoopOptions<T>, { clock, log, random, kind, observe }: LoopRooms): Loop {
+  const { name, find, reconciler, gone, sources, workers, backoff } = options;
+  const metrics = observe?.(name, workers);
+  const ids = random.split(`reconciles of ${name}`);
+  const queue = createWorkQueue({
+    ...backoff,
+    clock,
+    concurrency: workers,
+    metrics,
+    onError,
+    work: async (key, signal) => resultOf(key, await withoutReport(step(key, signal))),
+  });
+
+  function onError(key: string, error: unknown): void {
+    log.error({ ...objectFields(kind, key), reconcileID: randomUuid(ids), error: messageOf(error) }, "Reconciler error");
+    if (isOurFault(error)) metrics?.onPanic();
+  }
+
+  async function step(key: string, signal: AbortSignal): Promise<Step> {
+    const object = find(key);
+    if (object !== undefined) return reconciler.reconcile(object, signal);
+    gone?.(key);
+    return { kind: "asleep" };
+  }
+
+  function resultOf(key: string, step: Step | "retry"): WorkResult {
+    // What an earlier pass waited for has been looked at; and the timer of an object that is gone must not stay for weeks.
+    queue.cancelAfter(key);
+    if (step === "retry") return { retry: true };
+    if (step.kind === "stuck") {
+      log.warn({ ...objectFields(kind, key), reason: step.reason }, step.reason.message);
+      metrics?.onStuck();
+    }
+    return step.kind === "again" ? { afterMs: step.afterMs } : undefined;
+  }
+
+  return {
+    name,
+    wake: queue.add,
+    async run(signal) {
+      const unsubscribes = sources.map((source) => source(queue.add));
+      try {
+        await queue.run(signal);
+      } finally {
+        for (const unsubscribe of unsubscribes) unsubscribe();
+      }
+    },
+  };
+}
+
+/** O-91: what in Go would be a panic. */
+function isOurFault(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
+}
+
+/** L-15, L-17: someone else wrote first, or the reconciler only wants its back-off. Neither is an error. */
+async function withoutReport(step: Promise<Step>): Promise<Step | "retry"> {
+  try {
+    return await step;
+  } catch (error) {
+    if (isConflict(error) || error instanceof RetryLater) return "retry";
+    throw error;
+  }
+}
