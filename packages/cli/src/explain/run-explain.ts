@@ -1,0 +1,51 @@
+/** From the arguments of `joinery explain` to its output. */
+import { stringify } from "yaml";
+import type { ExplainFlags } from "../commands/explain.ts";
+import { inputHints } from "../plan/input-hints.ts";
+import { namedPools, type Question, readQuestion } from "../plan/make-plan.ts";
+import { readRequest } from "../plan/run-plan.ts";
+import type { Surroundings } from "../surroundings.ts";
+import { type Explanation, explainNode, explainPods } from "./explanation.ts";
+import { renderExplanation } from "./render-explanation.ts";
+
+export interface ExplainArguments {
+  readonly subject: "pod" | "node";
+  readonly name: string;
+  readonly sources: readonly string[];
+}
+
+/** Throws `CommandError` on bad input, and where the input has no such subject. */
+export async function runExplain(
+  { subject, name, sources }: ExplainArguments,
+  flags: ExplainFlags,
+  surroundings: Surroundings,
+): Promise<void> {
+  const { request } = await readRequest(sources, flags, surroundings);
+  const question = await readQuestion(request);
+  const explanation = subject === "pod" ? explainPods(name, question) : explainNode(name, question);
+  surroundings.out.write(render(explanation, flags.output, { hints: hintsFor(explanation, question), surroundings }));
+}
+
+function hintsFor({ reasons, funnel }: Explanation, { problem, source, catalogue }: Question): readonly string[] {
+  const codes = new Set(reasons.map(({ code }) => code));
+  const empty = new Set(
+    funnel.filter(({ stages: [first] }) => first?.stage === "node-pool" && first.out === 0).map(({ nodePool }) => nodePool),
+  );
+  return inputHints({ codes, emptyPools: namedPools(problem, empty), source, catalogue });
+}
+
+interface RenderContext {
+  readonly hints: readonly string[];
+  readonly surroundings: Surroundings;
+}
+
+function render(explanation: Explanation, output: ExplainFlags["output"], { hints, surroundings: { out } }: RenderContext): string {
+  switch (output) {
+    case "json":
+      return `${JSON.stringify(explanation, undefined, 2)}\n`;
+    case "yaml":
+      return stringify(explanation, { aliasDuplicateObjects: false, lineWidth: 0 });
+    case "text":
+      return [renderExplanation(explanation, out), ...hints.map((hint) => `${hint}\n`)].join("\n");
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * The claims that a cluster would have for its pods, where the input has the pods or their workloads alone: the StatefulSet controller
+ * makes them from claim templates, others from ephemeral volumes, and admission writes the default class into them. Rules S-22, S-126.
+ */
+import {
+  type KubeObject,
+  type PersistentVolumeClaim,
+  PersistentVolumeClaims,
+  type Pod,
+  StatefulSets,
+  type StorageClass,
+  StorageClasses,
+} from "@joinery/api";
+import type { ObjectSource } from "./input.ts";
+
+type ClaimTemplate = Partial<Pick<PersistentVolumeClaim, "metadata" | "spec">>;
+
+const DEFAULT_CLASS_ANNOTATION = "storageclass.kubernetes.io/is-default-class";
+
+/** Those of the input, and one for each claim that a pod mounts and somebody would have made. */
+export function claimsFor(pods: readonly Pod[], objects: ObjectSource): readonly PersistentVolumeClaim[] {
+  const defaultClass = defaultClassName(objects.of(StorageClasses));
+  const given = objects.of(PersistentVolumeClaims);
+  const claims = new Map(given.map((claim) => [keyOf(claim), claim]));
+  const sets = new Map(
+    objects.of(StatefulSets).map((set) => [keyOf(set), (set.spec.volumeClaimTemplates ?? []) as readonly ClaimTemplate[]]),
+  );
+  for (const pod of pods) {
+    const { namespace, name } = pod.metadata ?? {};
+    const templates = sets.get(`${namespace}/${ownerName(pod)}`) ?? [];
+    for (const volume of pod.spec.volumes ?? []) {
+      const made = volume.persistentVolumeClaim?.claimName;
+      const spec = made === undefined ? volume.ephemeral?.volumeClaimTemplate?.spec : templateOf(templates, made, name)?.spec;
+      const claimName = made ?? `${name}-${volume.name}`;
+      const key = `${namespace}/${claimName}`;
+      if (spec !== undefined && !claims.has(key)) claims.set(key, { metadata: { name: claimName, namespace, uid: key }, spec });
+    }
+  }
+  return Array.from(claims.values(), (claim) => withDefaultClass(claim, defaultClass));
+}
+
+function templateOf(templates: readonly ClaimTemplate[], claimName: string, podName: string | undefined) {
+  return templates.find(({ metadata }) => `${metadata?.name}-${podName}` === claimName);
+}
+
+function withDefaultClass(claim: PersistentVolumeClaim, defaultClass: string | undefined): PersistentVolumeClaim {
+  if (defaultClass === undefined || claim.spec.storageClassName !== undefined || claim.spec.volumeName) return claim;
+  return { ...claim, spec: { ...claim.spec, storageClassName: defaultClass } };
+}
+
+/** Of several, the first by name. */
+function defaultClassName(classes: readonly StorageClass[]): string | undefined {
+  const defaults = classes.filter(({ metadata }) => metadata?.annotations?.[DEFAULT_CLASS_ANNOTATION] === "true");
+  return defaults.map(({ metadata }) => metadata?.name ?? "").sort()[0];
+}
+
+function ownerName({ metadata }: Pod): string | undefined {
+  return metadata?.ownerReferences?.find(({ kind }) => kind === "StatefulSet")?.name;
+}
+
+function keyOf({ metadata }: KubeObject): string {
+  return `${metadata?.namespace}/${metadata?.name}`;
+}

@@ -1,0 +1,84 @@
+import type { PlanDocument } from "@joinery/scheduling";
+import { expect, test } from "vitest";
+import { DEFAULT_GATES } from "../controller/feature-gates.ts";
+import { loadManifests } from "../manifests/load.ts";
+import { ignoredObjects } from "./ignored-objects.ts";
+import type { PlanResult } from "./make-plan.ts";
+import { renderPlan } from "./render-plan.ts";
+
+const node: PlanDocument["newNodes"][number] = {
+  name: "default-1",
+  nodePool: "default",
+  requirements: [],
+  labels: {},
+  taints: [],
+  startupTaints: [],
+  instanceTypes: ["m7i.large", "m6i.large"],
+  cheapest: { instanceType: "m7i.large", zone: "us-east-1a", capacityType: "spot", pricePerHour: 0.03 },
+  requests: { cpu: "1500m", memory: "3Gi", pods: "2" },
+  daemonSetRequests: {},
+  pods: ["default/a", "default/b"],
+};
+const reason = { code: "untolerated-taint", nodePool: "default", message: "did not tolerate taint", detail: {} } as const;
+const fix = { message: "add a toleration for dedicated:NoSchedule", patch: {} };
+const document: PlanResult["document"] = {
+  apiVersion: "joinery.dev/v1",
+  kind: "Plan",
+  newNodes: [node],
+  existingNodes: [{ name: "old", pods: ["default/c"] }],
+  unschedulable: ["d", "e", "f", "g"].map((name) => ({ pod: `default/${name}`, reasons: [reason], fix })),
+  cost: { currency: "USD", newPerHour: 0.03, existingPerHour: 0.2 },
+  stats: { pods: 7, instanceTypes: 2, solveMilliseconds: 1.25 },
+};
+const result: PlanResult = {
+  plan: { newNodes: [], existingNodes: [], unschedulable: [], droppedPools: [{ nodePool: "odd", reason: { kind: "no-node-pool" } }] },
+  document,
+  skippedPools: [{ kind: "node-pool-not-ready", nodePool: "broken", message: "its condition Ready is False" }],
+  existing: { usdPerHour: 0.2, knownNodes: 1, unknownNodes: 2 },
+  unlaunchedClaims: ["default-x"],
+  hints: ["The input has no StorageClass"],
+  leftOutPods: ["2 behind a scheduling gate", "1 ended already"],
+};
+
+test("a plan for people: nodes, prices with ~ where they are estimates, reasons once per group, and everything that was left out", () => {
+  const text = renderPlan({
+    result,
+    catalogue: { source: "a file", estimatedCapacityTypes: new Set(["spot"]) },
+    notes: [],
+    ignored: ["3 ConfigMap"],
+    terminal: { style: (_, plain) => plain },
+  });
+  expect(text.replace(/ {3,}/g, " | ").split("\n")).toEqual([
+    "NEW NODE | TYPE | ZONE | CAPACITY TYPE | $/HOUR | CPU | MEMORY | PODS | OTHER TYPES",
+    "default-1 | m7i.large | us-east-1a | spot | ~0.0300 | 1500m | 3Gi | 2 | +1",
+    "",
+    "EXISTING NODE | NEW PODS | NAMES",
+    "old | 1 | default/c",
+    "",
+    "4 pods without a place:",
+    "  default/d, default/e, default/f and 1 more",
+    " | untolerated-taint  did not tolerate taint",
+    " | would help  add a toleration for dedicated:NoSchedule",
+    " | why: joinery explain pod default/d …",
+    "",
+    "3 of 7 pods placed, 1 new node: ~0.0300 $ per hour",
+    "Existing nodes: 0.2000 $ per hour (1 node)",
+    "Existing nodes that the catalogue has no price for: 2",
+    "~ spot prices are estimates of a model, not quotes",
+    "NodePool broken is left out: its condition Ready is False",
+    "NodePool odd is left out: none of the 2 instance types meets its requirements",
+    "The input has no StorageClass",
+    "NodeClaim default-x has no instance yet; the controller would wait for it, here it does not count",
+    "Pods left out: 2 behind a scheduling gate, 1 ended already",
+    "Not looked at: 3 ConfigMap",
+    "2 instance types from a file, solved in 1.3 ms",
+    "",
+  ]);
+});
+
+test("overlays and buffers are counted while their gates are off", async () => {
+  const overlay = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: o}\nspec: {requirements: [], price: '1'}\n";
+  const loaded = await loadManifests(["-"], async () => `${overlay}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n`);
+  expect(loaded.errors).toEqual([]);
+  expect(ignoredObjects(loaded, DEFAULT_GATES)).toEqual(["1 ConfigMap", "1 NodeOverlay (feature gate NodeOverlay is off)"]);
+});

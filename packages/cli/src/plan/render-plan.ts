@@ -1,0 +1,136 @@
+/** A plan for people: the nodes to come with type, zone, price and load; what has no place and why; what was left out. */
+import type { PlanDocument, ReasonDocument } from "@joinery/scheduling";
+import { renderTable } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { PlanResult } from "./make-plan.ts";
+
+const NAMES_SHOWN_MAX = 3;
+
+export interface PlanView {
+  readonly result: PlanResult;
+  readonly catalogue: Pick<Catalogue, "source" | "estimatedCapacityTypes">;
+  /** What of the input was not looked at, such as `3 ConfigMap`. */
+  readonly ignored: readonly string[];
+  /** What is to be said of the input itself, a line each. */
+  readonly notes: readonly string[];
+  readonly terminal: Pick<Terminal, "style">;
+}
+
+export function renderPlan(view: PlanView): string {
+  const { document } = view.result;
+  const sections = [newNodes(view), existingNodes(document), unplaced(view), summary(view)];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n`;
+}
+
+function newNodes({ result, catalogue, terminal }: PlanView): string[] {
+  const { newNodes: nodes } = result.document;
+  if (nodes.length === 0) return [];
+  const rows = nodes.map(({ name, cheapest, requests, instanceTypes, pods }) => [
+    name,
+    cheapest.instanceType,
+    cheapest.zone,
+    cheapest.capacityType,
+    price(cheapest.pricePerHour, catalogue.estimatedCapacityTypes.has(cheapest.capacityType)),
+    requests.cpu ?? "0",
+    requests.memory ?? "0",
+    String(pods.length),
+    instanceTypes.length === 1 ? "-" : `+${instanceTypes.length - 1}`,
+  ]);
+  const heads = ["NEW NODE", "TYPE", "ZONE", "CAPACITY TYPE", "$/HOUR", "CPU", "MEMORY", "PODS", "OTHER TYPES"];
+  return styledTable(heads, rows, terminal);
+}
+
+function existingNodes({ existingNodes: nodes }: PlanDocument): string[] {
+  if (nodes.length === 0) return [];
+  return renderTable(
+    ["EXISTING NODE", "NEW PODS", "NAMES"],
+    nodes.map(({ name, pods }) => [name, String(pods.length), shortList(pods)]),
+  );
+}
+
+/** Pods with equal reasons share one paragraph. */
+function unplaced({ result, terminal }: PlanView): string[] {
+  const { unschedulable } = result.document;
+  if (unschedulable.length === 0) return [];
+  const groups = Map.groupBy(unschedulable, ({ reasons }) => reasons.map(({ code, message }) => `${code} ${message}`).join("\n"));
+  const lines = [terminal.style("red", `${count(unschedulable.length, "pod")} without a place:`)];
+  for (const group of groups.values()) {
+    lines.push(`  ${shortList(group.map(({ pod }) => pod))}`);
+    for (const reason of group[0]!.reasons) lines.push(`    ${terminal.style("yellow", reason.code)}  ${withoutBreaks(reason)}`);
+    const { pod, fix } = group.find((entry) => entry.fix !== undefined) ?? group[0]!;
+    const isWaiting = group[0]!.reasons.some(({ code }) => code === "next-solve");
+    if (fix !== undefined && !isWaiting) lines.push(`    ${terminal.style("green", "would help")}  ${fix.message}`);
+    if (fix !== undefined && isWaiting)
+      lines.push(`    ${terminal.style("green", "would help now")}  ${fix.message}; a later solve may place it as it is`);
+    lines.push(`    why: joinery explain pod ${pod} …`);
+  }
+  return lines;
+}
+
+function summary({ result, catalogue, ignored, notes, terminal }: PlanView): string[] {
+  const { document, existing, skippedPools, unlaunchedClaims, leftOutPods, hints, plan } = result;
+  const { newNodes: nodes, unschedulable, stats, cost } = document;
+  const isEstimated = nodes.some(({ cheapest }) => catalogue.estimatedCapacityTypes.has(cheapest.capacityType));
+  const placed = stats.pods - unschedulable.length;
+  const lines = [
+    terminal.style(
+      "bold",
+      `${placed} of ${count(stats.pods, "pod")} placed, ${count(nodes.length, "new node")}: ${price(cost.newPerHour, isEstimated)} $ per hour`,
+    ),
+  ];
+  if (plan.improvement?.isImproved) {
+    const { greedyUsdPerHour, greedyNodes } = plan.improvement;
+    const saving = Math.round((1 - cost.newPerHour / greedyUsdPerHour) * 100);
+    lines.push(
+      `One pod after the other would make ${count(greedyNodes, "new node")}: ${price(greedyUsdPerHour, isEstimated)} $ per hour; this plan saves ${saving} %`,
+    );
+  }
+  if ((cost.flexibilityPerHour ?? 0) > 0)
+    lines.push(
+      `That spot nodes can be launched as one of several types costs ${price(cost.flexibilityPerHour!, isEstimated)} $ per hour of it`,
+    );
+  if (existing.knownNodes > 0)
+    lines.push(`Existing nodes: ${cost.existingPerHour.toFixed(4)} $ per hour (${count(existing.knownNodes, "node")})`);
+  if (existing.unknownNodes > 0) lines.push(`Existing nodes that the catalogue has no price for: ${existing.unknownNodes}`);
+  if (isEstimated) lines.push("~ spot prices are estimates of a model, not quotes");
+  for (const { nodePool, message } of skippedPools) lines.push(`NodePool ${nodePool} is left out: ${message}`);
+  for (const { nodePool } of plan.droppedPools)
+    lines.push(`NodePool ${nodePool} is left out: none of the ${stats.instanceTypes} instance types meets its requirements`);
+  lines.push(...hints);
+  for (const name of unlaunchedClaims)
+    lines.push(`NodeClaim ${name} has no instance yet; the controller would wait for it, here it does not count`);
+  for (const { overlay, message } of document.overlays ?? []) lines.push(`NodeOverlay ${overlay}: ${message}`);
+  for (const { buffer, replicas, provisioning } of document.buffers ?? [])
+    lines.push(`CapacityBuffer ${buffer} (${count(replicas, "pod")}): ${provisioning?.reason ?? "-"}, ${provisioning?.message ?? ""}`);
+  if (leftOutPods.length > 0) lines.push(`Pods left out: ${leftOutPods.join(", ")}`);
+  lines.push(...notes);
+  if (ignored.length > 0) lines.push(`Not looked at: ${ignored.join(", ")}`);
+  lines.push(`${stats.instanceTypes} instance types from ${catalogue.source}, solved in ${stats.solveMilliseconds.toFixed(1)} ms`);
+  return lines;
+}
+
+function styledTable(heads: readonly string[], rows: readonly (readonly string[])[], terminal: PlanView["terminal"]): string[] {
+  const [head = "", ...lines] = renderTable(heads, rows);
+  return [terminal.style("bold", head), ...lines];
+}
+
+function price(usdPerHour: number, isEstimated: boolean): string {
+  return `${isEstimated ? "~" : ""}${usdPerHour.toFixed(4)}`;
+}
+
+function withoutBreaks({ message }: ReasonDocument): string {
+  return message.replaceAll("\n", " ");
+}
+
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, NAMES_SHOWN_MAX).join(", ");
+  return names.length > NAMES_SHOWN_MAX ? `${shown} and ${names.length - NAMES_SHOWN_MAX} more` : shown;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
