@@ -1,0 +1,5 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: { include: ["test/aws/**/*.test.ts"], testTimeout: 300_000, hookTimeout: 120_000, fileParallelism: false },
+});

@@ -1,0 +1,108 @@
+/**
+ * Would kube-scheduler bind every pod to the node that the plan has for it? Asked of several worlds, because a node may become any of its
+ * types in any of its zones. The order in which pods are bound is kube-scheduler's own, so one order in which all of them get there
+ * is enough: pods that are refused try again, as they do there, then they go first, and some orders are drawn by lot.
+ */
+import type { Plan, Problem } from "@joinery/scheduling";
+import { type Fault, type FaultKind, fault } from "./fault.ts";
+import { isKnownRefusal } from "./known-refusals.ts";
+import { KubeScheduler } from "./kube-scheduler.ts";
+import { fittingMachines, type Newcomer, type World, worldsOf } from "./worlds.ts";
+
+/** Orders that are tried before a plan is called wrong; most plans need one, and a hundred were never needed. */
+const ORDERS = 200;
+/** After so many tries that put the refused in front, everybody is shuffled. */
+const TRIES_PER_SHUFFLE = 8;
+
+interface Outcome {
+  /** In the order in which they were bound. */
+  readonly order: readonly Newcomer[];
+  readonly faults: readonly Fault[];
+}
+
+/** Nothing where a node holds its pods on no machine, which is said elsewhere. */
+export function bindingFaults(plan: Plan, problem: Problem): readonly Fault[] {
+  for (const world of worldsOf(plan, problem)) {
+    const { faults } = bestOutcome(world, problem, false);
+    if (faults.length > 0) return faults;
+  }
+  return [];
+}
+
+/** An order in which kube-scheduler binds all, looking past nothing and with nodes that leave still there; undefined when there is none. */
+export function strictOrder(world: World, problem: Problem): readonly Newcomer[] | undefined {
+  const staying = world.nodes.map((node) => ({ ...node, isLeaving: false }));
+  const { order, faults } = bestOutcome({ ...world, nodes: staying }, problem, true);
+  return faults.length === 0 ? order : undefined;
+}
+
+/**
+ * What keeps one pod of the plan from its node when it waits until nobody else can be bound, in each world; undefined where nothing does.
+ * Nodes that hold their pods on no machine are not there, nor are their pods.
+ */
+export function lastPlaceRefusals(key: string, plan: Plan, problem: Problem): readonly (FaultKind | undefined)[] {
+  const newNodes = plan.newNodes.filter((node) => fittingMachines(node, problem).length > 0);
+  return worldsOf({ ...plan, newNodes }, problem).map(({ nodes, bound, newcomers }) => {
+    const last = newcomers.find((pod) => pod.key === key);
+    if (last === undefined) return "resources";
+    const scheduler = new KubeScheduler(problem, nodes, bound);
+    const others = newcomers.filter((pod) => pod !== last);
+    const { order } = bestOutcome({ nodes, bound, newcomers: others }, problem, false);
+    const placed = new Set(order);
+    const { faults } = bindAll([...order, last, ...others.filter((pod) => !placed.has(pod))], scheduler, false);
+    return faults.find(({ subject }) => subject === key)?.kind;
+  });
+}
+
+/** The one with the fewest refusals. */
+function bestOutcome({ nodes, bound, newcomers }: World, problem: Problem, isStrict: boolean): Outcome {
+  let best: Outcome | undefined;
+  let order = newcomers;
+  for (let attempt = 0; attempt < ORDERS; attempt++) {
+    const outcome = bindAll(order, new KubeScheduler(problem, nodes, bound), isStrict);
+    if (best === undefined || outcome.faults.length < best.faults.length) best = outcome;
+    if (outcome.faults.length === 0) break;
+    const refused = new Set(outcome.faults.map(({ subject }) => subject));
+    const isTired = attempt % TRIES_PER_SHUFFLE === TRIES_PER_SHUFFLE - 1;
+    order = isTired
+      ? shuffled(newcomers, attempt)
+      : order.toSorted((one, other) => Number(refused.has(other.key)) - Number(refused.has(one.key)));
+  }
+  return best!;
+}
+
+/** Again and again as long as somebody gets a place. */
+function bindAll(newcomers: readonly Newcomer[], scheduler: KubeScheduler, isStrict: boolean): Outcome {
+  const byName = new Map(scheduler.nodes.map((node) => [node.name, node]));
+  const order: Newcomer[] = [];
+  let waiting = newcomers;
+  for (;;) {
+    const refused: Newcomer[] = [];
+    const faults: Fault[] = [];
+    for (const pod of waiting) {
+      const node = byName.get(pod.node)!;
+      const refusal = scheduler.refusal(pod.shape, node);
+      if (refusal === undefined || (!isStrict && isKnownRefusal(refusal, pod.shape, node, scheduler))) {
+        scheduler.bind(pod.key, pod.shape, node);
+        order.push(pod);
+      } else {
+        refused.push(pod);
+        faults.push(fault(refusal, pod.key, `kube-scheduler would not bind it to ${node.name}`));
+      }
+    }
+    if (refused.length === 0 || refused.length === waiting.length) return { order, faults };
+    waiting = refused;
+  }
+}
+
+/** Alike on every run. */
+function shuffled(newcomers: readonly Newcomer[], seed: number): readonly Newcomer[] {
+  const order = [...newcomers];
+  let state = seed;
+  for (let index = order.length - 1; index > 0; index--) {
+    state = (state * 48271) % 2147483647;
+    const other = state % (index + 1);
+    [order[index], order[other]] = [order[other]!, order[index]!];
+  }
+  return order;
+}
