@@ -1,0 +1,133 @@
+/** Why a pod has a place in the peer's plan and none in ours: each cause is proved, by the reference checker or by solving again. */
+import { parseResources } from "@joinery/api";
+import { type Plan, type Problem, solve } from "@joinery/scheduling";
+import { afterwards } from "../../packages/scheduling/src/plan/next-solve.ts";
+import { byQueueOrder } from "../../packages/scheduling/src/testing/model-solver.ts";
+import { lastPlaceRefusals } from "../../test/reference/binding.ts";
+import { type Comparison, placeOf } from "./comparison.ts";
+
+export type Cause =
+  /** kube-scheduler would not bind it where the peer has it, whatever the peer's nodes come to be, or in some of these worlds. */
+  | { readonly kind: "forbidden"; readonly by: string; readonly isCertain: boolean }
+  /**
+   * It needs pods where the peer has them, on nodes that are still to come; but kube-scheduler binds some of them to nodes that are there
+   * as soon as it tries again, as our plan has it, and then it would not bind this one.
+   */
+  | { readonly kind: "overtaken"; readonly by: string; readonly pods: readonly string[] }
+  /** It waits until the nodes of our plan are there; so many solves later it has a place. */
+  | { readonly kind: "next-solve"; readonly solves: number }
+  /** S-82: these pods have their turn before it and a place in our plan alone; without them it would have its place too. */
+  | { readonly kind: "outranked"; readonly by: readonly string[] }
+  /** Ours has at least as many pods in all. */
+  | { readonly kind: "as-many" }
+  | { readonly kind: "unexplained" };
+
+/** Later solves that are looked at: pods that want each other may have to wait for one another. */
+const SOLVES_MAX = 3;
+
+export function causeOf(pod: string, comparison: Comparison): Cause {
+  return (
+    forbidden(pod, comparison) ??
+    overtaken(pod, comparison) ??
+    nextSolve(pod, comparison) ??
+    outranked(pod, comparison) ??
+    asMany(comparison) ?? { kind: "unexplained" }
+  );
+}
+
+function forbidden(pod: string, { theirs, problem }: Comparison): Cause | undefined {
+  const limit = passedLimit(pod, theirs, problem);
+  if (limit !== undefined) return { kind: "forbidden", by: `limit of ${limit}`, isCertain: true };
+  const refusals = lastPlaceRefusals(pod, theirs, problem);
+  const found = refusals.filter((refusal) => refusal !== undefined);
+  return found.length === 0 ? undefined : { kind: "forbidden", by: found[0]!, isCertain: found.length === refusals.length };
+}
+
+/** S-163: more nodes of the pool than its limit; what a new node's types might add is for the solver to weigh. */
+function passedLimit(pod: string, { newNodes }: Plan, { nodes }: Problem): string | undefined {
+  const node = newNodes.find(({ pods }) => pods.includes(pod));
+  if (node === undefined) return undefined;
+  const { name } = node.nodePool.metadata!;
+  const present = nodes.filter(({ labels }) => labels["karpenter.sh/nodepool"] === name).length;
+  const planned = newNodes.filter(({ nodePool }) => nodePool === node.nodePool).length;
+  const { nodes: most = Number.POSITIVE_INFINITY } = parseResources(node.nodePool.spec.limits);
+  return present + planned > most ? `${most} nodes` : undefined;
+}
+
+function overtaken(pod: string, { ours, theirs, problem }: Comparison): Cause | undefined {
+  if (!theirs.newNodes.some(({ pods }) => pods.includes(pod))) return undefined;
+  const atOnce = bindableNow(ours, problem);
+  const moved = [...atOnce.keys()].filter((key) => atOnce.get(key) !== placeOf(key, theirs));
+  const refusals = lastPlaceRefusals(pod, withMoved(theirs, new Map(moved.map((key) => [key, atOnce.get(key)!]))), problem);
+  return refusals.includes(undefined) ? undefined : { kind: "overtaken", by: refusals[0]!, pods: moved };
+}
+
+/** Pod → node, of those that need no new node and that kube-scheduler binds without any. */
+function bindableNow({ existingNodes }: Plan, problem: Problem): ReadonlyMap<string, string> {
+  const plan = { newNodes: [], existingNodes, unschedulable: [], droppedPools: [] };
+  return new Map(
+    existingNodes
+      .flatMap(({ name, pods }) => pods.map((key) => [key, name] as const))
+      .filter(([key]) => lastPlaceRefusals(key, plan, problem)[0] === undefined),
+  );
+}
+
+function withMoved({ newNodes, existingNodes, ...plan }: Plan, moved: ReadonlyMap<string, string>): Plan {
+  const staying = (pods: readonly string[]) => pods.filter((key) => !moved.has(key));
+  const names = new Set([...existingNodes.map(({ name }) => name), ...moved.values()]);
+  return {
+    ...plan,
+    newNodes: newNodes.map((node) => ({ ...node, pods: staying(node.pods) })),
+    existingNodes: Array.from(names, (name) => ({
+      name,
+      pods: [
+        ...staying(existingNodes.find((node) => node.name === name)?.pods ?? []),
+        ...[...moved].filter(([, to]) => to === name).map(([key]) => key),
+      ],
+    })),
+  };
+}
+
+function nextSolve(pod: string, { ours, problem }: Comparison): Cause | undefined {
+  let plan = ours;
+  let next = problem;
+  for (let solves = 1; solves <= SOLVES_MAX; solves++) {
+    next = afterwards(next, plan);
+    plan = solve(next);
+    if (placeOf(pod, plan) !== undefined) return { kind: "next-solve", solves };
+  }
+  return undefined;
+}
+
+function outranked(pod: string, { ours, theirs, problem }: Comparison): Cause | undefined {
+  const own = problem.pods.find(({ key }) => key === pod)!;
+  const ahead = problem.pods
+    .filter((other) => byQueueOrder(other, own) < 0)
+    .map(({ key }) => key)
+    .filter((key) => placeOf(key, ours) !== undefined && placeOf(key, theirs) === undefined);
+  const without = (keys: readonly string[]) => solve({ ...problem, pods: problem.pods.filter(({ key }) => !keys.includes(key)) });
+  const by = [...ahead.map((key) => [key]), ahead].find((keys) => keys.length > 0 && placeOf(pod, without(keys)) !== undefined);
+  return by && { kind: "outranked", by };
+}
+
+function asMany({ ours, theirs, problem }: Comparison): Cause | undefined {
+  const count = (plan: Plan) => problem.pods.filter(({ key }) => placeOf(key, plan)).length;
+  return count(ours) >= count(theirs) ? { kind: "as-many" } : undefined;
+}
+
+export function causeText(cause: Cause): string {
+  switch (cause.kind) {
+    case "forbidden":
+      return `forbidden: ${cause.by}${cause.isCertain ? "" : ", as some of its nodes may turn out"}`;
+    case "overtaken":
+      return `${cause.by}, since kube-scheduler binds ${cause.pods.join(", ")} to nodes that are there`;
+    case "next-solve":
+      return `it gets its place ${cause.solves} solves later`;
+    case "outranked":
+      return `${cause.by.join(", ")} came first and got the room`;
+    case "as-many":
+      return "ours has as many pods in all";
+    case "unexplained":
+      return "unexplained";
+  }
+}

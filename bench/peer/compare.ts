@@ -1,0 +1,105 @@
+/**
+ * Which pods the peer places and we leave out: `node bench/peer/compare.ts --peer PROGRAM [--problems N] [--seed N] [--optimize EFFORT] [--verbose] [--keep FOLDER]`.
+ *
+ * Random problems in which everything happens that files can say are written as manifests and given to both.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type Effort, type Plan, type Problem, sentence } from "@joinery/scheduling";
+import fc from "fast-check";
+import { anOffering, aPool, aType } from "../../packages/scheduling/src/testing/builders.ts";
+import { sociableProblem } from "../../packages/scheduling/src/testing/random-problems.ts";
+import { causeOf, causeText } from "./causes.ts";
+import { type Comparison, compareFiles, placeOf } from "./comparison.ts";
+import { problemManifests } from "./problem-manifests.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    peer: { type: "string" },
+    problems: { type: "string", default: "500" },
+    seed: { type: "string", default: "1001" },
+    optimize: { type: "string", default: "default" },
+    verbose: { type: "boolean", default: false },
+    keep: { type: "string" },
+  },
+});
+if (options.peer === undefined) throw new Error("--peer PROGRAM is missing: bench/peer/build.sh makes it and prints its path");
+
+const effort = options.optimize as Effort;
+const COUNTED_AS = {
+  forbidden: "forbidden",
+  overtaken: "overtaken",
+  "next-solve": "nextSolve",
+  outranked: "outranked",
+  "as-many": "asMany",
+  unexplained: "unexplained",
+} as const;
+const counts = {
+  problems: 0,
+  pods: 0,
+  placedByBoth: 0,
+  placedByNone: 0,
+  placedByUsAlone: 0,
+  placedByPeerAlone: 0,
+  // Of the last:
+  forbidden: 0,
+  overtaken: 0,
+  nextSolve: 0,
+  outranked: 0,
+  asMany: 0,
+  unexplained: 0,
+};
+const problems = fc.sample(sociableProblem, { seed: Number(options.seed), numRuns: Number(options.problems) });
+for (const [index, problem] of problems.entries())
+  await compare(index, problemManifests(index % 2 === 0 ? problem : withWideDoor(problem)), options.peer);
+process.stdout.write(`${JSON.stringify(counts)}\n`);
+if (counts.unexplained > 0) process.exitCode = 1;
+
+/** Where almost nothing fits, there is little to disagree about: a last pool without limits or taints, and a type with room for everybody. */
+function withWideDoor(problem: Problem): Problem {
+  const offerings = ["z1", "z2", "z3"].flatMap((zone) => ["spot", "on-demand"].map((capacityType) => anOffering(capacityType, zone, 4)));
+  const arches = ["amd64", "arm64"].map((arch) =>
+    aType({ name: `wide-${arch}`, cpu: 16, memory: "32Gi", pods: 12, arch, offerings, resources: { "vendor-a": 2 } }),
+  );
+  const open = aPool({ name: "wide", requirements: [{ key: "team", operator: "Exists" }] });
+  const instanceTypes = [...problem.pools[0]!.instanceTypes, ...arches];
+  return { ...problem, pools: [...problem.pools.map(({ nodePool }) => nodePool), open].map((nodePool) => ({ nodePool, instanceTypes })) };
+}
+
+async function compare(index: number, { manifests, catalog }: ReturnType<typeof problemManifests>, program: string): Promise<void> {
+  const folder = options.keep === undefined ? mkdtempSync(join(tmpdir(), "joinery-compare-")) : join(options.keep, String(index));
+  mkdirSync(folder, { recursive: true });
+  const files = { manifests: [join(folder, "problem.json")], catalog: join(folder, "catalog.json") };
+  writeFileSync(files.manifests[0]!, JSON.stringify(manifests));
+  writeFileSync(files.catalog, JSON.stringify(catalog));
+  counts.problems++;
+  const comparison = await compareFiles(files, program, effort);
+  report(index, comparison);
+  if (options.keep === undefined) rmSync(folder, { recursive: true });
+}
+
+function report(index: number, comparison: Comparison): void {
+  const { problem, rejected, ours, theirs } = comparison;
+  for (const pod of [...problem.pods.map(({ key }) => key), ...rejected]) {
+    counts.pods++;
+    const isOurs = placeOf(pod, ours) !== undefined;
+    const place = placeOf(pod, theirs);
+    if (isOurs && place !== undefined) counts.placedByBoth++;
+    else if (isOurs) counts.placedByUsAlone++;
+    else if (place === undefined) counts.placedByNone++;
+    else {
+      counts.placedByPeerAlone++;
+      const cause = causeOf(pod, comparison);
+      counts[COUNTED_AS[cause.kind]]++;
+      process.stdout.write(`problem ${index}: ${pod} is on the peer's ${place}: ${causeText(cause)}\n`);
+      if (cause.kind === "unexplained" || options.verbose) process.stdout.write(`${reasonLines(pod, ours)}\n`);
+    }
+  }
+}
+
+function reasonLines(pod: string, { unschedulable }: Plan): string {
+  const reasons = unschedulable.find((entry) => entry.pod === pod)?.reasons ?? [];
+  return reasons.map((reason) => `  ${sentence(reason)}`).join("\n");
+}
