@@ -1,7 +1,7 @@
 /** The suite that the sandbox's API server passes, asked of the real one: what they answer differently is a fault of the sandbox. */
 import { loadTransport, type Transport } from "@joinery/kube";
-import { describeApiServer } from "../../packages/sandbox/src/api-server/conformance.test-support.ts";
-import { describeWatches } from "../../packages/sandbox/src/api-server/conformance-watch.test-support.ts";
+import { describeApiServer } from "../../packages/sandbox/src/api-server/conformance/suite.test-support.ts";
+import { describeWatches } from "../../packages/sandbox/src/api-server/conformance/watches.test-support.ts";
 import { clock } from "./cluster.ts";
 
 let transport: Promise<Transport> | undefined;

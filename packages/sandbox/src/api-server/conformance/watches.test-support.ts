@@ -1,7 +1,7 @@
 /** What a watch must give, asked through a `Transport`, so that the same suite can be run against a real server. */
 import type { Transport } from "@joinery/kube";
 import { describe, expect, test } from "vitest";
-import { aMap, merge } from "./conformance-cases.test-support.ts";
+import { aMap, merge } from "./samples.test-support.ts";
 
 interface Seen {
   readonly type: string;
