@@ -1,35 +1,31 @@
 /** The solve: pods onto nodes that exist, onto nodes that are planned, onto new ones. Rules S-8, S-64, S-65, S-82…S-86, S-91…S-100. */
 import { CORE_WELL_KNOWN_LABELS } from "@joinery/api";
-import { isEmpty, type TypeSet } from "../catalog/type-set.ts";
-import { compareNames, compareTexts } from "../plan/names.ts";
+import { compareTexts } from "../plan/names.ts";
 import type { Plan, PlannedNode } from "../plan.ts";
 import { distinctShapes } from "../pods/distinct-shapes.ts";
-import type { HostPort, Problem } from "../problem.ts";
+import type { Problem } from "../problem.ts";
 import type { Reason } from "../reason.ts";
 import type { Requirement } from "../requirements/requirement.ts";
 import { DomainUniverse } from "../topology/domain-universe.ts";
-import { Topology, type TopologyDemand, type TopologyMarks, versionOf } from "../topology/topology.ts";
-import { type Attachments, joined, VolumeDemands } from "../volumes/volume-demand.ts";
+import { Topology, type TopologyMarks, versionOf } from "../topology/topology.ts";
+import { joined, VolumeDemands } from "../volumes/volume-demand.ts";
 import { type Candidate, ClaimGate, gateRefusal, NEVER, NOT_NOW, TAKES } from "./claim-gate.ts";
 import type { ClaimState } from "./claim-state.ts";
 import { ExistingNodes } from "./existing-nodes.ts";
-import { minValuesShortfalls } from "./min-values.ts";
+import { allowsNewHost, chargeOf, NO_ATTACHMENTS, NO_PORTS, NO_RESERVATIONS, newCandidate } from "./new-claim.ts";
 import { type OpenClaim, OpenClaims } from "./open-claims.ts";
+import { byName, byNodeName, dropped, planNothing, sortedKeys } from "./plan-parts.ts";
 import { NodePlanner } from "./planned-node.ts";
 import { classifyPods, type PodClass, type PodClasses, type Search } from "./pod-classes.ts";
 import { inQueueOrder, PodQueue } from "./pod-queue.ts";
-import type { Charge, PoolLimits } from "./pool-limits.ts";
 import { refusalOf } from "./refusal.ts";
 import { Reservations } from "./reservations.ts";
 import { ResourceAxis } from "./resource-axis.ts";
-import { hasRoom, variantsWithRoom } from "./room.ts";
+import { hasRoom } from "./room.ts";
 import { createTemplate, domainSource, inPoolOrder, isUsable, type Template } from "./template.ts";
 import { decidedAlong } from "./topology-choice.ts";
 
-const NO_PORTS: readonly HostPort[] = [];
-const NO_ATTACHMENTS: Attachments = new Map();
 const NO_KEYS: readonly string[] = [];
-const NO_RESERVATIONS: ReadonlySet<string> = new Set();
 const NEXT_SOLVE: readonly Reason[] = [{ kind: "next-solve" }];
 const WAITS_FOR_RESERVATION: readonly Reason[] = [{ kind: "next-solve", waitsFor: "reservation" }];
 const NO_NODE_POOL: readonly Reason[] = [{ kind: "no-node-pool" }];
@@ -453,71 +449,8 @@ function bothOf(some: readonly string[], more: readonly string[]): readonly stri
   return more.every((key) => some.includes(key)) ? some : [...new Set([...some, ...more])].sort();
 }
 
-/** As `compareNames`; of nodes of one pool the number alone decides. */
-function byNodeName(one: PlannedNode, other: PlannedNode): number {
-  if (one.nodePool === other.nodePool) return one.name.length - other.name.length || compareTexts(one.name, other.name);
-  return compareNames(one.name, other.name);
-}
-
-/** Most nodes have few pods, and sorting a few by hand costs less than asking for it. */
-const SORTED_BY_HAND_MAX = 12;
-
-function sortedKeys(indexes: readonly number[], pods: Problem["pods"]): readonly string[] {
-  const keys: string[] = [];
-  for (let place = 0; place < indexes.length; place++) keys.push(pods[indexes[place]!]!.key);
-  if (keys.length > SORTED_BY_HAND_MAX) return keys.sort();
-  for (let place = 1; place < keys.length; place++) {
-    const key = keys[place]!;
-    let before = place - 1;
-    for (; before >= 0 && keys[before]! > key; before--) keys[before + 1] = keys[before]!;
-    keys[before + 1] = key;
-  }
-  return keys;
-}
-
-function byName(one: { readonly name: string }, other: { readonly name: string }): number {
-  return compareNames(one.name, other.name);
-}
-
-/** A node that could be opened: nothing is on it yet. */
-function newCandidate(template: Template, allowed: TypeSet | undefined): Candidate {
-  return { template, allowed, hostPorts: NO_PORTS, attachments: NO_ATTACHMENTS, held: NO_RESERVATIONS, uncounted: undefined };
-}
-
-/** S-64, S-65. */
-function dropped({ name, catalog, root, hasMinValues }: Template): Plan["droppedPools"][number] {
-  const labels = hasMinValues && !isEmpty(root.variants) ? minValuesShortfalls(root, catalog, root.variants) : [];
-  if (labels.length > 0) return { nodePool: name, reason: { kind: "min-values", nodePool: name, labels } };
-  const message =
-    catalog.types.length === 0
-      ? "nodepool requirements filtered out all available instance types: none are known for the nodepool"
-      : isEmpty(root.compatible)
-        ? "nodepool requirements filtered out all available instance types"
-        : "nodepool requirements filtered out all available instance types: none of those that meet them has an available offering";
-  return { nodePool: name, reason: { kind: "no-offering", nodePool: name, message } };
-}
-
 function leastRequests(rows: readonly Float64Array[], width: number): Float64Array {
   const least = new Float64Array(width).fill(Number.POSITIVE_INFINITY);
   for (const row of rows) for (let r = 0; r < width; r++) least[r] = Math.min(least[r]!, row[r]!);
   return least;
-}
-
-/** What a new claim counts for that could become any type with room; worked out once for equal pods and states. */
-function chargeOf(template: Template, limits: PoolLimits, state: ClaimState, allowed: TypeSet | undefined, requests: Float64Array): Charge {
-  const known = limits.knownCharge(state, allowed, requests);
-  if (known !== undefined) return known;
-  const charge = limits.chargeOf(variantsWithRoom(state, template, allowed, requests));
-  limits.rememberCharge(state, allowed, requests, charge);
-  return charge;
-}
-
-function allowsNewHost({ hosts }: TopologyDemand): boolean {
-  for (let index = 0; index < hosts.length; index++) if (!hosts[index]!.group.allowsNewClaim(hosts[index]!.isCounted)) return false;
-  return true;
-}
-
-function planNothing({ pods }: Problem, reasons: readonly Reason[]): Plan {
-  const unschedulable = pods.map(({ key }) => ({ pod: key, reasons })).sort((a, b) => compareTexts(a.pod, b.pod));
-  return { newNodes: [], existingNodes: [], unschedulable, droppedPools: [] };
 }
