@@ -6,7 +6,8 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "test/kubernetes/**", "test/aws/**", "test/kubectl/**"],
     globalSetup: ["test/random/global-setup.ts"],
     setupFiles: ["test/random/properties.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Wide, because a machine may be building something beside the tests; none of them waits for it in vain.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
   },
 });

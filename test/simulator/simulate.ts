@@ -53,16 +53,13 @@ export async function simulate({ seed, days, gates = "all", onLine, onDay }: Sim
     digest: journal.digest(),
   });
   try {
-    for (let day = 0; day < days; day++) {
-      for (let part = 0; part < STORMS_PER_DAY; part++) {
-        const untilMs = day * DAY_MS + ((part + 1) * DAY_MS) / STORMS_PER_DAY;
-        const chance = random.split(`storm/${storms}`);
-        await storm(simulation, chance, storms);
-        await calm(simulation);
-        storms++;
-        await simulation.run(untilMs - clock.monotonicMs());
-      }
-      if (onDay?.(report()) === "enough") break;
+    while (storms < days * STORMS_PER_DAY) {
+      const chance = random.split(`storm/${storms}`);
+      await storm(simulation, chance, storms);
+      await calm(simulation);
+      storms++;
+      await simulation.run((storms * DAY_MS) / STORMS_PER_DAY - clock.monotonicMs());
+      if (storms % STORMS_PER_DAY === 0 && onDay?.(report()) === "enough") break;
     }
     return report();
   } catch (error) {
