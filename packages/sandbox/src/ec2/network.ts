@@ -11,6 +11,8 @@ interface SubnetState {
   readonly base: number;
   readonly size: number;
   readonly taken: Set<number>;
+  /** Where the next address is looked for. */
+  nextHost: number;
 }
 
 export class Network {
@@ -43,7 +45,7 @@ export class Network {
       VpcId: this.vpcId,
       Tags: tags,
     };
-    this.#subnets.set(id, { subnet, base: this.#subnets.size * 16, size, taken: new Set() });
+    this.#subnets.set(id, { subnet, base: this.#subnets.size * 16, size, taken: new Set(), nextHost: FIRST_HOST });
   }
 
   subnets(): readonly Subnet[] {
@@ -59,12 +61,18 @@ export class Network {
     return this.#get(subnetId).subnet.AvailabilityZone;
   }
 
-  /** A private address. The caller has checked that one is free. */
+  /**
+   * A private address. The caller has checked that one is free. One that was given back waits until all others have had their turn: a machine
+   * that took it at once would call itself by the name of a Node that is not gone yet.
+   */
   takeAddress(subnetId: string): string {
-    const { base, taken } = this.#get(subnetId);
-    let host = FIRST_HOST;
-    while (taken.has(host)) host++;
+    const state = this.#get(subnetId);
+    const { base, size, taken } = state;
+    const after = (host: number) => (host === FIRST_HOST + size - 1 ? FIRST_HOST : host + 1);
+    let host = state.nextHost;
+    while (taken.has(host)) host = after(host);
     taken.add(host);
+    state.nextHost = after(host);
     return `10.0.${base + Math.floor(host / 256)}.${host % 256}`;
   }
 
