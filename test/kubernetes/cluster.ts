@@ -89,6 +89,8 @@ export interface RunningController {
   readonly ended: Promise<number | null>;
   /** Throws with the end of its log when it no longer runs. */
   assertAlive(): void;
+  /** Of its log so far, the lines with this message. */
+  said(message: string): readonly Readonly<Record<string, unknown>>[];
 }
 
 /** Starts the bundled controller with the kwok provider; its log goes to `<work folder>/<name>.log`. */
@@ -105,14 +107,21 @@ export function startController(name: string, args: readonly string[] = [], env:
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const log = createWriteStream(join(workFolder(), `${name}.log`));
+  const path = join(workFolder(), `${name}.log`);
+  const log = createWriteStream(path);
   child.stdout?.pipe(log);
   child.stderr?.pipe(log);
   const ended = new Promise<number | null>((resolve) => child.on("exit", (status) => resolve(status)));
   function assertAlive(): void {
     if (child.exitCode === null && child.signalCode === null) return;
-    const tail = readFileSync(join(workFolder(), `${name}.log`), "utf8").slice(-2000);
+    const tail = readFileSync(path, "utf8").slice(-2000);
     throw new Error(`controller ${name} ended (${child.exitCode ?? child.signalCode}): ${tail}`);
   }
-  return { pid: child.pid ?? 0, signal: (signal) => void child.kill(signal), ended, assertAlive };
+  function said(message: string) {
+    const lines = readFileSync(path, "utf8")
+      .split("\n")
+      .filter((line) => line.includes(message));
+    return lines.map((line) => JSON.parse(line)).filter((line) => line.message === message);
+  }
+  return { pid: child.pid ?? 0, signal: (signal) => void child.kill(signal), ended, assertAlive, said };
 }

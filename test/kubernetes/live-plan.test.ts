@@ -234,7 +234,7 @@ test("explain and lint read the same cluster", async () => {
   expect(explained.stdout).toContain(`Deployment ${NAMESPACE}/elsewhere: 1 of 1 pods without a place`);
   expect({ status: explained.status, stderr: explained.stderr }).toEqual({ status: 0, stderr: "" });
   const linted = await ask(["lint"]);
-  expect(linted.stdout).toContain(`\ncluster:Deployment/${NAMESPACE}/elsewhere\n  error [`);
+  expect(linted.stdout).toContain(`cluster:Deployment/${NAMESPACE}/elsewhere\n  error [`);
   expect({ status: linted.status, stderr: linted.stderr }).toEqual({ status: 5, stderr: "" });
 });
 
