@@ -9,7 +9,7 @@ import { construct } from "./construct.ts";
 import { Filler } from "./filler.ts";
 import { flexibilityUsdPerHour } from "./flexibility-cost.ts";
 import { solve } from "./improved-solve.ts";
-import { type Improvement, improvementOf } from "./improvement.ts";
+import { type Improvement, improvementOf, stepsFor } from "./improvement.ts";
 import { packingModel } from "./packing-model.ts";
 import { podGroups } from "./pod-groups.ts";
 import { ruinAndRecreate } from "./ruin.ts";
@@ -249,6 +249,15 @@ test("off is the greedy plan, as it is", () => {
   const problem = aProblem({ pods: cpu("900m", 50), pools: [aPool()], types: FAMILIES });
   expect(improvementOf("off")).toBeUndefined();
   expect(JSON.stringify(solve(problem))).toBe(JSON.stringify(solveGreedily(problem)));
+});
+
+test.each([
+  { pods: 1000, steps: 1000 * 4000 },
+  { pods: 5000, steps: 5000 * 4000 },
+  { pods: 10_000, steps: (5000 * 4000) / 4 },
+  { pods: 15_000, steps: Math.round((5000 * 4000) / 9) },
+])("$pods pods get their steps, and many pods fewer", ({ pods, steps }) => {
+  expect(stepsFor({ ...improvementOf("default")!, steps: 0 }, pods)).toBe(steps);
 });
 
 test("the effort is counted in steps, and they are kept", () => {

@@ -8,7 +8,7 @@ import type { Problem } from "../problem.ts";
 import { type Solution, Solver, type SolverView, solveToExplain as solveGreedily } from "../solve/solve.ts";
 import { construct } from "./construct.ts";
 import { Filler } from "./filler.ts";
-import type { Improvement } from "./improvement.ts";
+import { type Improvement, stepsFor } from "./improvement.ts";
 import { nodeUsdPerHour, packingModel } from "./packing-model.ts";
 import { podGroups } from "./pod-groups.ts";
 import { type Packing, replay } from "./replay.ts";
@@ -65,7 +65,7 @@ function attempts(greedy: Plan, improvement: Improvement): readonly Improvement[
 function packed(problem: Problem, greedy: Solver, pristine: Solver, improvement: Improvement): Packing | undefined {
   const model = packingModel(problem, greedy, pristine, podGroups(greedy, pristine), improvement);
   const filler = new Filler(model);
-  const stepsMax = improvement.steps + Math.min(improvement.stepsPerPod * problem.pods.length, improvement.stepsMax);
+  const stepsMax = stepsFor(improvement, problem.pods.length);
   const start = construct(model, filler, stepsMax);
   if (start === undefined) return undefined;
   const bins = ruinAndRecreate(model, filler, start, stepsMax, new SeededRandom(improvement.seed));

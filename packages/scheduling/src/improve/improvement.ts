@@ -6,8 +6,8 @@ export interface Improvement {
   readonly steps: number;
   /** The same for each pod of the problem, because larger problems need more of them. */
   readonly stepsPerPod: number;
-  /** No more than these for pods; the first packing, which is most of what is won, is made whatever it takes. */
-  readonly stepsMax: number;
+  /** Up to so many pods. More of them get fewer, so that a large problem is not kept waiting (`stepsFor`). */
+  readonly fullEffortPods: number;
   readonly seed: number;
   /** What a node costs beside its instance: its agents, addresses, and its share of somebody's attention. */
   readonly nodeOverheadUsdPerHour: number;
@@ -34,7 +34,7 @@ export const VOLUME_USD_PER_GIB_HOUR = 0.08 / 730;
 /** Measured: 0.2 and 3 seconds of one core for 2,000 pods. */
 const STEPS_PER_POD = { default: 4000, max: 60_000 };
 
-/** More pods than these get no more steps: a controller with a quarter of a core has to answer within seconds. */
+/** What a controller with a quarter of a core answers within seconds. */
 const FULL_EFFORT_PODS = 5000;
 
 /** undefined: the greedy plan stays as it is. */
@@ -43,10 +43,19 @@ export function improvementOf(effort: Effort, nodeOverheadUsdPerHour = DEFAULT_N
   return {
     steps: 20_000,
     stepsPerPod: STEPS_PER_POD[effort],
-    stepsMax: STEPS_PER_POD[effort] * FULL_EFFORT_PODS,
+    fullEffortPods: FULL_EFFORT_PODS,
     seed: 1,
     nodeOverheadUsdPerHour,
     rootVolumeUsdPerHour: DEFAULT_ROOT_VOLUME,
     spotTypesMin: SPOT_TYPES_MIN,
   };
+}
+
+/**
+ * Steps for a problem of so many pods. Beyond `fullEffortPods` they shrink with the square of the pods: everything else takes longer then, and
+ * the first packing, which is most of what is won, is made of the pods that it has steps for.
+ */
+export function stepsFor({ steps, stepsPerPod, fullEffortPods }: Improvement, podCount: number): number {
+  const part = Math.min(1, fullEffortPods / podCount);
+  return Math.round(steps + stepsPerPod * Math.min(podCount, fullEffortPods) * part * part);
 }
