@@ -1,7 +1,7 @@
 /**
  * What plans cost: `node bench/cost/run.ts --json [--corpus NAME]… [--pods N]… [--seed N]… [--optimize EFFORT]… [--peer PROGRAM] [--no-bound]`.
  *
- * For each corpus, size and seed one line: the price of the instances per effort, the peer's price of the same files, and a lower bound
+ * For each corpus, size and seed one line: the price of the instances per effort, the peer's price of the same files, and lower bounds
  * from a linear program. PROGRAM is what `bench/peer/build.sh` prints. Seeds up to 100 are for tuning; figures that are compared are of others.
  */
 import { cpus } from "node:os";
@@ -59,7 +59,11 @@ async function compare(wish: { readonly corpus: string; readonly pods: number; r
     metrics.peerUnschedulable = peer.unschedulable.length;
     metrics.peerMilliseconds = rounded((peer.stats.buildSeconds + peer.stats.solveSeconds) * 1000, 1);
   }
-  if (!options["no-bound"]) metrics.boundUsdPerHour = rounded(await lowerBoundUsdPerHour(problem), 5);
+  if (!options["no-bound"]) {
+    metrics.boundUsdPerHour = rounded(await lowerBoundUsdPerHour(problem), 5);
+    // What plans with a choice for each spot node cannot cost less than.
+    metrics.choiceBoundUsdPerHour = rounded(await lowerBoundUsdPerHour(problem, EFFORTS.default!.improvement!.spotTypesMin), 5);
+  }
   print(wish, metrics);
 }
 
@@ -91,7 +95,7 @@ function print({ corpus, ...params }: { readonly corpus: string }, metrics: Read
   if (options.json) return void process.stdout.write(`${JSON.stringify({ name: `cost/${corpus}`, params, metrics, machine })}\n`);
   const bound = metrics.boundUsdPerHour;
   const figures = Object.entries(metrics).map(([name, amount]) => {
-    const isCompared = name.endsWith("UsdPerHour") && name !== "boundUsdPerHour" && bound !== undefined;
+    const isCompared = name.endsWith("UsdPerHour") && !name.endsWith("oundUsdPerHour") && bound !== undefined;
     return `${name} ${amount}${isCompared ? ` (+${rounded((amount / bound - 1) * 100, 1)} %)` : ""}`;
   });
   process.stdout.write(`${corpus} ${JSON.stringify(params)}: ${figures.join(", ")}\n`);

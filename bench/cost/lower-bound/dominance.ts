@@ -6,6 +6,8 @@ import { admits, holdsOne, type Supply } from "./supply.ts";
 export interface Candidate {
   readonly supply: Supply;
   readonly groups: readonly number[];
+  /** Each of its nodes has a pod of one of these groups. */
+  readonly oneOf?: ReadonlySet<number>;
 }
 
 /**

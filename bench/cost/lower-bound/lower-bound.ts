@@ -9,20 +9,29 @@
  * the program, at its own price; so the least price of a solution is at most that of the cheapest plan.
  */
 import type { Problem } from "@joinery/scheduling";
+import { choiceOf } from "./choice.ts";
 import { type PodGroup, podGroups } from "./demand.ts";
 import { type Candidate, undominated } from "./dominance.ts";
 import { rowMultipliers } from "./highs.ts";
 import { createBuilder, type LinearProgram, weakDualBound } from "./linear-program.ts";
 import { suppliesOf } from "./supply.ts";
 
-/** In USD per hour, of instances alone. Certified by the multipliers, not by trust in the solver. */
-export async function lowerBoundUsdPerHour(problem: Problem): Promise<number> {
+/**
+ * In USD per hour, of instances alone. Certified by the multipliers, not by trust in the solver.
+ * @param spotTypesMin bounds plans whose spot nodes list so many types, where their pods allow (`choice.ts`); 1 = all plans
+ */
+export async function lowerBoundUsdPerHour(problem: Problem, spotTypesMin = 1): Promise<number> {
   if (problem.pods.length === 0) return 0;
-  const supplies = suppliesOf(problem);
-  const zones = new Set(supplies.filter(({ isThere }) => !isThere).map(({ zone }) => zone)).size;
+  const all = suppliesOf(problem);
+  const zones = new Set(all.filter(({ isThere }) => !isThere).map(({ zone }) => zone)).size;
   const groups = podGroups(problem, zones);
-  const candidates = undominated(supplies, groups, problem.options.wellKnownLabels ?? new Set());
-  const program = relaxation(groups, candidates);
+  const wellKnown = problem.options.wellKnownLabels ?? new Set<string>();
+  const { supplies, whole, rare } = choiceOf(all, groups, { typesMin: spotTypesMin, wellKnown });
+  const withRare = undominated(whole, groups, wellKnown).filter((candidate) => candidate.groups.some((group) => rare.has(group)));
+  const program = relaxation(groups, [
+    ...undominated(supplies, groups, wellKnown),
+    ...withRare.map((candidate) => ({ ...candidate, oneOf: rare })),
+  ]);
   return weakDualBound(program, await rowMultipliers(program));
 }
 
@@ -31,9 +40,11 @@ function relaxation(groups: readonly PodGroup[], candidates: readonly Candidate[
   const pods = groups.reduce((sum, { count }) => sum + count, 0);
   const placed = groups.map(({ count }) => row({ least: count }));
   const quotas = zoneQuotas(groups, candidates, row);
-  for (const { supply, groups: members } of candidates) {
+  for (const { supply, groups: members, oneOf } of candidates) {
     // No plan has more nodes than pods; a node that exists is there once.
     const nodes = supply.isThere ? undefined : variable(supply.usdPerHour, pods);
+    const wanted = oneOf && row({ least: 0 });
+    wanted?.add(nodes!, -1);
     const share = new Map<string, ReturnType<typeof row>>();
     for (const name of new Set(members.flatMap((index) => Object.keys(groups[index]!.requests)))) {
       const resource = row({ most: nodes === undefined ? 1 : 0 });
@@ -44,6 +55,7 @@ function relaxation(groups: readonly PodGroup[], candidates: readonly Candidate[
       const { requests, count } = groups[index]!;
       const amount = variable(0, count);
       placed[index]!.add(amount, 1);
+      if (oneOf?.has(index)) wanted!.add(amount, 1);
       for (const name in requests) if (requests[name]! > 0) share.get(name)!.add(amount, requests[name]! / supply.room[name]!);
       for (const quota of quotas) if (quota.group === index && quota.zone === supply.zone) quota.row.add(amount, 1);
     }

@@ -12,6 +12,7 @@ import {
 } from "@joinery/scheduling";
 
 const ZONE = "topology.kubernetes.io/zone";
+const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 
 export interface Supply {
   /** For people. */
@@ -19,6 +20,10 @@ export interface Supply {
   /** Of one node; 0 for a node that exists, of which there is one. */
   readonly usdPerHour: number;
   readonly isThere: boolean;
+  /** Of a node that exists: empty. */
+  readonly nodePool: string;
+  readonly instanceType: string;
+  readonly isSpot: boolean;
   readonly zone: string;
   /** What pods can have of one node. */
   readonly room: Resources;
@@ -31,7 +36,19 @@ export function suppliesOf({ pools, nodes, daemonSets, options }: Problem): read
   const wellKnown = options.wellKnownLabels ?? new Set();
   const supplies: Supply[] = nodes.map(({ name, labels, taints, available }) => {
     const requirements = Requirements.fromLabels(labels);
-    return { name, usdPerHour: 0, isThere: true, zone: labels[ZONE] ?? "", room: available, requirements, taints };
+    const zone = labels[ZONE] ?? "";
+    return {
+      name,
+      usdPerHour: 0,
+      isThere: true,
+      nodePool: "",
+      instanceType: "",
+      isSpot: false,
+      zone,
+      room: available,
+      requirements,
+      taints,
+    };
   });
   for (const { nodePool, instanceTypes } of pools) {
     const { metadata, spec } = nodePool.spec.template;
@@ -48,7 +65,9 @@ export function suppliesOf({ pools, nodes, daemonSets, options }: Problem): read
         const daemons = daemonSets.filter(({ shape }) => admits(site, shape, wellKnown)).map(({ shape }) => shape.requests);
         const room = subtractResources(allocatableOf(altered(type, offering)), sumResources(...daemons));
         const name = `${nodePool.metadata!.name} ${type.name} ${zone}`;
-        supplies.push({ name, usdPerHour: offering.priceUsdPerHour, isThere: false, zone, room, requirements, taints });
+        const isSpot = requirements.find(CAPACITY_TYPE)?.has("spot") ?? false;
+        const origin = { nodePool: nodePool.metadata!.name!, instanceType: type.name, isSpot };
+        supplies.push({ name, ...origin, usdPerHour: offering.priceUsdPerHour, isThere: false, zone, room, requirements, taints });
       }
     }
   }
