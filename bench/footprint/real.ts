@@ -197,22 +197,29 @@ async function burst(real: RealCluster, replica: Replica, name: string, pods: nu
   noteWaits(real, name);
 }
 
-/** From a pod's creation and from the scheduler's word that it waits to the NodeClaim of the node that it runs on; pods on older nodes do not count. */
+/**
+ * From a pod's creation, and from the scheduler's word that it waits, to the NodeClaim of the node that it runs on (pods on older nodes do not
+ * count); and of each NodeClaim, since the close of the last window before it.
+ */
 function noteWaits({ observer }: RealCluster, name: string): void {
   const key = (text: string) => (name === "" ? text[0]!.toLowerCase() + text.slice(1) : name + text);
-  const waits = [...observer.pods.values()].flatMap(({ createdMs, unschedulableMs, nodeName }) => {
+  const lives = [...observer.pods.values()];
+  const own = lives.flatMap(({ createdMs, unschedulableMs, nodeName }) => {
     const claimedMs = observer.claimedMs.get(nodeName ?? "");
     return claimedMs === undefined || unschedulableMs === undefined ? [] : [{ createdMs, unschedulableMs, claimedMs }];
   });
-  waits.sort((a, b) => a.unschedulableMs - b.unschedulableMs);
-  const closes = windowCloses(waits.map(({ unschedulableMs }) => unschedulableMs));
+  const closes = [...new Set(windowCloses(lives.flatMap(({ unschedulableMs }) => unschedulableMs ?? [])))];
   const spans = {
-    CreatedToClaim: waits.map(({ createdMs, claimedMs }) => claimedMs - createdMs),
-    PendingToClaim: waits.map(({ unschedulableMs, claimedMs }) => claimedMs - unschedulableMs),
-    WindowToClaim: waits.map(({ claimedMs }, index) => claimedMs - closes[index]!),
+    CreatedToOwnClaim: own.map(({ createdMs, claimedMs }) => claimedMs - createdMs),
+    PendingToOwnClaim: own.map(({ unschedulableMs, claimedMs }) => claimedMs - unschedulableMs),
+    // kube-scheduler may give the node that was made for a pod to another one; what a plan takes is told by the NodeClaims alone.
+    WindowToClaim: [...observer.claimedMs.values()].flatMap((claimedMs) => {
+      const closesMs = closes.findLast((ms) => ms <= claimedMs);
+      return closesMs === undefined ? [] : [claimedMs - closesMs];
+    }),
   };
-  metrics[key("PodsOnNewNodes")] = waits.length;
-  metrics[key("Windows")] = new Set(closes).size;
+  metrics[key("PodsOnNewNodes")] = own.length;
+  metrics[key("Windows")] = closes.length;
   for (const [span, values] of Object.entries(spans)) {
     for (const share of [50, 99, 100]) metrics[key(`${span}P${share}Seconds`)] = seconds(quantile(values, share / 100));
   }
