@@ -28,6 +28,9 @@ const CORPORA = [
   "existing",
 ];
 
+/** Prices that nothing is held against. */
+const BOUNDS: ReadonlySet<string> = new Set(["boundUsdPerHour", "choiceBoundUsdPerHour"]);
+
 const { values: options } = parseArgs({
   options: {
     json: { type: "boolean", default: false },
@@ -95,7 +98,7 @@ function print({ corpus, ...params }: { readonly corpus: string }, metrics: Read
   if (options.json) return void process.stdout.write(`${JSON.stringify({ name: `cost/${corpus}`, params, metrics, machine })}\n`);
   const bound = metrics.boundUsdPerHour;
   const figures = Object.entries(metrics).map(([name, amount]) => {
-    const isCompared = name.endsWith("UsdPerHour") && !name.endsWith("oundUsdPerHour") && bound !== undefined;
+    const isCompared = name.endsWith("UsdPerHour") && !BOUNDS.has(name) && bound !== undefined;
     return `${name} ${amount}${isCompared ? ` (+${rounded((amount / bound - 1) * 100, 1)} %)` : ""}`;
   });
   process.stdout.write(`${corpus} ${JSON.stringify(params)}: ${figures.join(", ")}\n`);

@@ -1,8 +1,6 @@
 /** Pods that a plan may exchange for each other without a difference in price: what they ask for, and where they may run. */
-import type { Resources } from "@joinery/api";
+import { type Resources, ZONE_LABEL } from "@joinery/api";
 import { createShapeInterner, type PodShape, type Problem } from "@joinery/scheduling";
-
-const ZONE = "topology.kubernetes.io/zone";
 
 export interface PodGroup {
   /** One of its pods. */
@@ -54,7 +52,7 @@ function groupKey({ requests, nodeSelector, affinity, tolerations }: PodShape, i
 function zoneShare(shape: PodShape, shapes: readonly PodShape[], count: number, zones: number): PodGroup["perZone"] {
   const own = shape.topologySpreadConstraints?.find(
     ({ topologyKey, whenUnsatisfiable, minDomains }) =>
-      topologyKey === ZONE && whenUnsatisfiable === "DoNotSchedule" && minDomains === undefined,
+      topologyKey === ZONE_LABEL && whenUnsatisfiable === "DoNotSchedule" && minDomains === undefined,
   );
   if (own === undefined || isBoundToZone(shape)) return undefined;
   const counted = shapes.filter((other) => other.namespace === shape.namespace && selects(own.labelSelector, other.labels));
@@ -64,7 +62,7 @@ function zoneShare(shape: PodShape, shapes: readonly PodShape[], count: number, 
 }
 
 function isBoundToZone({ nodeSelector, affinity }: PodShape): boolean {
-  return nodeSelector?.[ZONE] !== undefined || affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution !== undefined;
+  return nodeSelector?.[ZONE_LABEL] !== undefined || affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution !== undefined;
 }
 
 type Selector = NonNullable<PodShape["topologySpreadConstraints"]>[number]["labelSelector"];

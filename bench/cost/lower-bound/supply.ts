@@ -1,5 +1,5 @@
 /** What pods can run on: every offering of every pool, less its DaemonSets, and the room of nodes that exist. */
-import { fits, type Resources, subtractResources, sumResources, type Taint } from "@joinery/api";
+import { CAPACITY_TYPE_LABEL, fits, type Resources, subtractResources, sumResources, type Taint, ZONE_LABEL } from "@joinery/api";
 import {
   allocatableOf,
   type InstanceType,
@@ -10,9 +10,6 @@ import {
   Requirements,
   untoleratedTaints,
 } from "@joinery/scheduling";
-
-const ZONE = "topology.kubernetes.io/zone";
-const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 
 export interface Supply {
   /** For people. */
@@ -36,7 +33,7 @@ export function suppliesOf({ pools, nodes, daemonSets, options }: Problem): read
   const wellKnown = options.wellKnownLabels ?? new Set();
   const supplies: Supply[] = nodes.map(({ name, labels, taints, available }) => {
     const requirements = Requirements.fromLabels(labels);
-    const zone = labels[ZONE] ?? "";
+    const zone = labels[ZONE_LABEL] ?? "";
     return {
       name,
       usdPerHour: 0,
@@ -60,12 +57,12 @@ export function suppliesOf({ pools, nodes, daemonSets, options }: Problem): read
         const offered = Requirements.fromItems(type.requirements).and(Requirements.fromItems(offering.requirements));
         if (!wanted.intersects(offered)) continue;
         const requirements = wanted.and(offered);
-        const zone = requirements.find(ZONE)?.anyValue() ?? "";
+        const zone = requirements.find(ZONE_LABEL)?.anyValue() ?? "";
         const site = { requirements, taints };
         const daemons = daemonSets.filter(({ shape }) => admits(site, shape, wellKnown)).map(({ shape }) => shape.requests);
         const room = subtractResources(allocatableOf(altered(type, offering)), sumResources(...daemons));
         const name = `${nodePool.metadata!.name} ${type.name} ${zone}`;
-        const isSpot = requirements.find(CAPACITY_TYPE)?.has("spot") ?? false;
+        const isSpot = requirements.find(CAPACITY_TYPE_LABEL)?.has("spot") ?? false;
         const origin = { nodePool: nodePool.metadata!.name!, instanceType: type.name, isSpot };
         supplies.push({ name, ...origin, usdPerHour: offering.priceUsdPerHour, isThere: false, zone, room, requirements, taints });
       }
