@@ -142,6 +142,8 @@ export function startProcess(options: ProcessOptions): KillableProcess {
     kill() {
       isAlive = false;
       death.abort(new Error("killed"));
+      // A composite signal that is listened to is held until it aborts, and all of the process with it.
+      stopping.abort(new Error("killed"));
     },
     onDeath: (listener) => death.signal.addEventListener("abort", listener, { once: true }),
     async stop() {
