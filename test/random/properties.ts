@@ -12,7 +12,7 @@ fc.configureGlobal({
   reporter(result) {
     count.properties++;
     count.cases += result.numRuns;
-    if (result.failed) throw new Error(fc.defaultReportMessage(result));
+    if (result.failed) throw new Error(fc.defaultReportMessage(result), { cause: result.errorInstance });
   },
 });
 

@@ -245,6 +245,23 @@ describe("spot nodes", () => {
   });
 });
 
+test("pods that come to the same constraint by different ways are of one group (S-85)", () => {
+  const podAffinityTerm = { topologyKey: "topology.kubernetes.io/zone", labelSelector: { matchLabels: { app: "nobody" } } };
+  const affinity = { podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }] } };
+  const requests = { cpu: "1500m", memory: "1Gi" };
+  const { plan } = improved({
+    pods: [aPod({ name: "a-wishes", requests, affinity }), aPod({ name: "b-plain", requests })],
+    pools: [aPool()],
+    types: [
+      aType({ name: "s", cpu: 2, memory: "8Gi", pods: 20, offerings: offered(0.1) }),
+      aType({ name: "l", cpu: 4, memory: "16Gi", pods: 20, offerings: offered(0.5) }),
+    ],
+    options: { preferencePolicy: "Respect" },
+  });
+  expect(plan.unschedulable).toEqual([]);
+  expect(usdPerHour(plan)).toBeCloseTo(2 * 0.1, 9);
+});
+
 test("off is the greedy plan, as it is", () => {
   const problem = aProblem({ pods: cpu("900m", 50), pools: [aPool()], types: FAMILIES });
   expect(improvementOf("off")).toBeUndefined();

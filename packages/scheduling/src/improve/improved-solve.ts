@@ -69,7 +69,7 @@ function packed(problem: Problem, greedy: Solver, pristine: Solver, improvement:
   const start = construct(model, filler, stepsMax);
   if (start === undefined) return undefined;
   const bins = ruinAndRecreate(model, filler, start, stepsMax, new SeededRandom(improvement.seed));
-  return { model, bins, sequence: greedy.sequence };
+  return { model, bins, sequence: greedy.sequence, searchOfPod: greedy.searchOfPod };
 }
 
 /** What sums of equal prices differ by when they are added up in another order; far below any price. */

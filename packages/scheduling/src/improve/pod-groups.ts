@@ -31,7 +31,6 @@ export interface PodGroup {
   /** Indexes, in the order in which the greedy solve placed them. */
   readonly pods: number[];
   readonly podClass: PodClass;
-  readonly searchIndex: number;
   readonly search: Search;
   /** Where the group's nodes have to be, beside what the pods say themselves. */
   readonly pins: readonly Requirement[];
@@ -61,8 +60,7 @@ export function podGroups(greedy: Solver, pristine: Solver): readonly PodGroup[]
   const groups = new Map<string, PodGroup>();
   for (const pod of greedy.sequence) {
     const podClass = pristine.view.classes.list[pristine.view.classes.classOfPod[pod]!]!;
-    const searchIndex = greedy.searchOfPod[pod]!;
-    const search = podClass.searches[searchIndex]!;
+    const search = podClass.searches[greedy.searchOfPod[pod]!]!;
     const claim = claimOf.get(pod);
     const node = nodeOf.get(pod);
     const site = claim === undefined ? nodeSite(greedy, node!) : claimSite(claim);
@@ -82,7 +80,7 @@ export function podGroups(greedy: Solver, pristine: Solver): readonly PodGroup[]
       volumes,
       home === undefined ? "" : `${home.kind} ${home.index}`,
     ].join("|");
-    remembered(groups, key, (): PodGroup => ({ pods: [], podClass, searchIndex, search, pins, undecidedKeys, bonds, home })).pods.push(pod);
+    remembered(groups, key, (): PodGroup => ({ pods: [], podClass, search, pins, undecidedKeys, bonds, home })).pods.push(pod);
   }
   return [...groups.values()];
 }

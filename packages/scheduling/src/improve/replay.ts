@@ -20,6 +20,8 @@ export interface Packing {
   readonly bins: readonly Bin[];
   /** Pods in the order in which the greedy solve placed them: in it zones keep their balance. */
   readonly sequence: readonly number[];
+  /** By pod: which of its class's searches found its place then. Pods of one group may have come there by different ones. */
+  readonly searchOfPod: Int16Array;
 }
 
 interface ReplayOptions {
@@ -29,16 +31,19 @@ interface ReplayOptions {
 }
 
 /** undefined where time is over before every pod had its turn. */
-export function replay(solver: Solver, { model, bins, sequence }: Packing, { isOverdue, onTurn }: ReplayOptions): Plan | undefined {
+export function replay(
+  solver: Solver,
+  { model, bins, sequence, searchOfPod }: Packing,
+  { isOverdue, onTurn }: ReplayOptions,
+): Plan | undefined {
   const destinations = destinationsOf(model, bins);
   let waiting = sequence.filter((pod) => destinations.has(pod));
-  const searchIndexes = new Map(model.groups.flatMap(({ pods, searchIndex }) => pods.map((pod) => [pod, searchIndex] as const)));
   for (let before = -1; waiting.length > 0 && waiting.length !== before; ) {
     before = waiting.length;
     if (isOverdue?.()) return undefined;
     waiting = waiting.filter((pod) => {
       onTurn?.(pod);
-      return !offer(solver, pod, searchIndexes.get(pod)!, destinations.get(pod)!);
+      return !offer(solver, pod, searchOfPod[pod]!, destinations.get(pod)!);
     });
   }
   return solver.run(onTurn);
