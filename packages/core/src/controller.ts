@@ -129,7 +129,7 @@ export function createController(settings: ControllerOptions): Controller {
   const observers = options.isClusterStateObservabilityDisabled
     ? []
     : [
-        createConditionWatches(registry, caches, nodeClassKinds, clock, options.isCapacityBufferOn),
+        createConditionWatches(registry, caches, clock, options.isCapacityBufferOn),
         createPodMetrics(registry, caches, podTimes, clock),
       ];
   const { master, slowPath } = createLeadershipMetrics(registry);

@@ -1,10 +1,14 @@
 /**
  * Follows the status conditions of one kind: counts and times their transitions, shows what they are when somebody looks, and tells people
  * through Events. Driven by changes of the cache. Rules O-231…O-236, O-275, O-276, V-106.
+ *
+ * O-233 leaves open which series carry labels of the object, and how they are spelt: in Karpenter's status library it is every series of
+ * the kind, with `/`, `.` and `-` of the key as `_`. The deprecated names have them nowhere, and the client's default buckets.
  */
 import { type Condition, type Kind, type KubeObject, parseTime } from "@joinery/api";
 import type { Cache, Change, Clock } from "@joinery/kube";
 import { type EventSink, subjectOf } from "../events/event.ts";
+import { DEFAULT_BUCKETS } from "./buckets.ts";
 import { seconds } from "./core-metrics.ts";
 import { Counter, Histogram, type Registry, registerLiveGauge, type Sample } from "./prometheus.ts";
 
@@ -15,43 +19,53 @@ export interface ConditionWatch {
   start(events: EventSink): () => void;
 }
 
-interface Watched<T extends Conditioned> {
+export interface Watched<T extends Conditioned> {
   readonly kind: Kind;
   readonly cache: Cache<T>;
-  /** Labels of the object that its series carry too (O-233). */
-  readonly labels?: (object: T) => Readonly<Record<string, string>>;
+  /** Keys of labels of the object that its series carry too (O-233). */
+  readonly labelKeys?: readonly string[];
   /** O-234: Nodes have none. */
   readonly hasTwins: boolean;
+  /** O-232: those of core's kinds unless said otherwise. */
+  readonly buckets?: readonly number[];
 }
 
 /** O-232. */
-const BUCKETS = Array.from({ length: 15 }, (_, n) => 0.5 * 2 ** n);
+const CORE_BUCKETS = Array.from({ length: 15 }, (_, n) => 0.5 * 2 ** n);
 
 /** The series of deprecated names, which all kinds share. Make it once per registry. */
 export type Twins = ReturnType<typeof createTwins>;
 
 export function createTwins(registry: Registry) {
-  return series(registry, "operator", ["group", "kind"]);
+  return series(registry, "operator", { ownNames: [], twinNames: ["group", "kind"], buckets: DEFAULT_BUCKETS });
 }
 
 export function createConditionWatch<T extends Conditioned>(
   registry: Registry,
-  { kind, cache, labels = () => ({}), hasTwins }: Watched<T>,
+  { kind, cache, labelKeys = [], hasTwins, buckets = CORE_BUCKETS }: Watched<T>,
   twins: Twins,
   clock: Clock,
 ): ConditionWatch {
-  const own = series(registry, `operator_${kind.kind.toLowerCase()}`, []);
-  const all = [{ ...own, extra: {} as Readonly<Record<string, string>> }];
-  if (hasTwins) all.push({ ...twins, extra: { group: kind.group, kind: kind.kind } });
+  const names = labelKeys.map((key) => [key, key.replace(/[/.-]/g, "_")] as const);
+  const labelsOf = ({ metadata }: KubeObject) => Object.fromEntries(names.map(([key, name]) => [name, metadata?.labels?.[key] ?? ""]));
+  const ownNames = names.map(([, name]) => name);
+  const own = series(registry, `operator_${kind.kind.toLowerCase()}`, { ownNames, twinNames: [], buckets });
+  const twin = { group: kind.group, kind: kind.kind };
+  const all: readonly (Twins & { readonly extra: (object: T) => Readonly<Record<string, string>> })[] = [
+    { ...own, extra: labelsOf },
+    ...(hasTwins ? [{ ...twins, extra: () => twin }] : []),
+  ];
   let isWatching = false;
 
-  function* perCondition(measure: (condition: Condition) => number | undefined): Iterable<Sample> {
+  type Extra = (object: T) => Readonly<Record<string, string>>;
+
+  function* perCondition(extra: Extra, measure: (condition: Condition) => number | undefined): Iterable<Sample> {
     for (const object of isWatching ? cache.values() : []) {
       const { namespace = "", name = "" } = object.metadata ?? {};
       for (const condition of object.status?.conditions ?? []) {
         const value = measure(condition);
         const { type, status, reason = "" } = condition;
-        if (value !== undefined) yield { labels: { namespace, name, type, status, reason, ...labels(object) }, value };
+        if (value !== undefined) yield { labels: { namespace, name, type, status, reason, ...extra(object) }, value };
       }
     }
   }
@@ -61,15 +75,16 @@ export function createConditionWatch<T extends Conditioned>(
     return sinceMs === undefined ? undefined : seconds(clock.wallMs() - sinceMs);
   };
   for (const { add, extra } of all) {
-    add.count(() => perCondition(() => 1), extra);
-    add.age(() => perCondition(({ lastTransitionTime }) => ageOf(lastTransitionTime)), extra);
-    add.leaving(leaving, extra);
+    add.count(() => perCondition(extra, () => 1));
+    add.age(() => perCondition(extra, ({ lastTransitionTime }) => ageOf(lastTransitionTime)));
+    add.leaving(() => leaving(extra));
   }
 
-  function* leaving(): Iterable<Sample> {
-    for (const { metadata } of isWatching ? cache.values() : []) {
-      const value = ageOf(metadata?.deletionTimestamp);
-      if (value !== undefined) yield { labels: { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" }, value };
+  function* leaving(extra: Extra): Iterable<Sample> {
+    for (const object of isWatching ? cache.values() : []) {
+      const { namespace = "", name = "", deletionTimestamp } = object.metadata ?? {};
+      const value = ageOf(deletionTimestamp);
+      if (value !== undefined) yield { labels: { namespace, name, ...extra(object) }, value };
     }
   }
 
@@ -81,8 +96,8 @@ export function createConditionWatch<T extends Conditioned>(
     }
     const before = change.type === "updated" ? change.previous : undefined;
     for (const condition of object.status?.conditions ?? []) transition(object, before, condition, events);
-    if (before !== undefined && (object.metadata?.finalizers?.length ?? 0) < (before.metadata?.finalizers?.length ?? 0)) {
-      tellFinalized(object, events);
+    for (const finalizer of before?.metadata?.finalizers ?? []) {
+      if (!object.metadata?.finalizers?.includes(finalizer)) tellFinalized(object, finalizer, events);
     }
   }
 
@@ -90,10 +105,10 @@ export function createConditionWatch<T extends Conditioned>(
     const left = before?.status?.conditions?.find((other) => other.type === type) ?? notYetSet(type, before);
     if (left?.status === status) return;
     for (const { transitions, durations, extra } of all) {
-      transitions.inc({ type, status, reason: rest.reason ?? "", ...extra });
+      transitions.inc({ type, status, reason: rest.reason ?? "", ...extra(object) });
       const [fromMs, toMs] = [parseTime(left?.lastTransitionTime), parseTime(rest.lastTransitionTime)];
       if (left !== undefined && fromMs !== undefined && toMs !== undefined) {
-        durations.observe({ type, status: left.status, to_status: status, ...extra }, seconds(toMs - fromMs));
+        durations.observe({ type, status: left.status, to_status: status, ...extra(object) }, seconds(toMs - fromMs));
       }
     }
     if (before === undefined || left === undefined) return; // O-235: what is seen first has not changed
@@ -116,16 +131,17 @@ export function createConditionWatch<T extends Conditioned>(
   function end(object: T, events: EventSink): void {
     const leavingMs = parseTime(object.metadata?.deletionTimestamp);
     if (leavingMs === undefined) return;
-    for (const { terminations, extra } of all) terminations.observe(extra, seconds(clock.wallMs() - leavingMs));
-    if ((object.metadata?.finalizers ?? []).length > 0) tellFinalized(object, events);
+    for (const { terminations, extra } of all) terminations.observe(extra(object), seconds(clock.wallMs() - leavingMs));
+    // The write that takes the last finalizer off is seen as the deletion.
+    for (const finalizer of object.metadata?.finalizers ?? []) tellFinalized(object, finalizer, events);
   }
 
-  function tellFinalized(object: T, events: EventSink): void {
+  function tellFinalized(object: T, finalizer: string, events: EventSink): void {
     events.publish({
       subject: subjectOf(kind, object),
       type: "Normal",
       reason: "Finalized",
-      message: `Finalized ${kind.kind} ${object.metadata?.name}`,
+      message: `Finalized ${finalizer}`,
       dedupe: [],
     });
   }
@@ -145,8 +161,15 @@ export function createConditionWatch<T extends Conditioned>(
 
 type Samples = () => Iterable<Sample>;
 
-function series(registry: Registry, prefix: string, extraNames: readonly string[]) {
+interface Shape {
+  readonly ownNames: readonly string[];
+  readonly twinNames: readonly string[];
+  readonly buckets: readonly number[];
+}
+
+function series(registry: Registry, prefix: string, { ownNames, twinNames, buckets }: Shape) {
   const registers = [registry];
+  const extraNames = [...ownNames, ...twinNames];
 
   /** Several kinds may feed one gauge of the deprecated names. */
   function gauge(name: string, help: string) {
@@ -154,11 +177,7 @@ function series(registry: Registry, prefix: string, extraNames: readonly string[
     registerLiveGauge(registry, `${prefix}_${name}`, help, function* () {
       for (const source of sources) yield* source();
     });
-    return (samples: Samples, extra: Readonly<Record<string, string>>) => {
-      sources.push(function* () {
-        for (const { labels, value } of samples()) yield { labels: { ...labels, ...extra }, value };
-      });
-    };
+    return (samples: Samples) => void sources.push(samples);
   }
 
   return {
@@ -177,14 +196,14 @@ function series(registry: Registry, prefix: string, extraNames: readonly string[
       name: `${prefix}_status_condition_transition_seconds`,
       help: "How long conditions had been what they were.",
       labelNames: ["type", "status", "to_status", ...extraNames],
-      buckets: BUCKETS,
+      buckets: [...buckets],
       registers,
     }),
     terminations: new Histogram<string>({
       name: `${prefix}_termination_duration_seconds`,
       help: "From the deletion of objects until they are gone.",
       labelNames: [...extraNames],
-      buckets: BUCKETS,
+      buckets: [...buckets],
       registers,
     }),
   };

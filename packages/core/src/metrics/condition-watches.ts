@@ -1,37 +1,29 @@
 /** The kinds whose conditions are followed. Rules O-231, O-233, O-234. */
-import {
-  CapacityBuffers,
-  INITIALIZED_LABEL,
-  type Kind,
-  type KubeObject,
-  NODE_POOL_LABEL,
-  NodeClaims,
-  NodePools,
-  Nodes,
-  nodeClassLabel,
-} from "@joinery/api";
+import { CapacityBuffers, INITIALIZED_LABEL, NODE_POOL_LABEL, NodeClaims, NodePools, Nodes, nodeClassLabel } from "@joinery/api";
 import type { Clock } from "@joinery/kube";
 import type { EventSink } from "../events/event.ts";
 import type { Caches } from "../state/caches.ts";
-import { createConditionWatch, createTwins } from "./condition-watch.ts";
+import { DEFAULT_BUCKETS } from "./buckets.ts";
+import { type Conditioned, createConditionWatch, createTwins, type Watched } from "./condition-watch.ts";
 import type { Registry } from "./prometheus.ts";
 
 /** Registers the series; what is given back begins to count and tell, and gives what ends that. */
 export function createConditionWatches(
   registry: Registry,
   caches: Caches,
-  nodeClassKinds: readonly Kind[],
   clock: Clock,
   hasBuffers: boolean,
 ): (events: EventSink) => () => void {
+  const { nodeClaims, nodePools, nodes, buffers, nodeClasses } = caches;
   const twins = createTwins(registry);
-  const claimLabels = seriesLabels([...nodeClassKinds.map(nodeClassLabel), NODE_POOL_LABEL]);
-  const nodeLabels = seriesLabels([...nodeClassKinds.map(nodeClassLabel), NODE_POOL_LABEL, INITIALIZED_LABEL]);
+  const claimKeys = [...nodeClasses.map(({ kind }) => nodeClassLabel(kind)), NODE_POOL_LABEL];
+  const watch = <T extends Conditioned>(watched: Watched<T>) => createConditionWatch(registry, watched, twins, clock);
   const watches = [
-    createConditionWatch(registry, { kind: NodeClaims, cache: caches.nodeClaims, labels: claimLabels, hasTwins: true }, twins, clock),
-    createConditionWatch(registry, { kind: NodePools, cache: caches.nodePools, hasTwins: true }, twins, clock),
-    createConditionWatch(registry, { kind: Nodes, cache: caches.nodes, labels: nodeLabels, hasTwins: false }, twins, clock),
-    ...(hasBuffers ? [createConditionWatch(registry, { kind: CapacityBuffers, cache: caches.buffers, hasTwins: true }, twins, clock)] : []),
+    watch({ kind: NodeClaims, cache: nodeClaims, labelKeys: claimKeys, hasTwins: true }),
+    watch({ kind: NodePools, cache: nodePools, hasTwins: true }),
+    watch({ kind: Nodes, cache: nodes, labelKeys: [...claimKeys, INITIALIZED_LABEL], hasTwins: false }),
+    ...nodeClasses.map(({ kind, cache }) => watch({ kind, cache, hasTwins: true, buckets: DEFAULT_BUCKETS })),
+    ...(hasBuffers ? [watch({ kind: CapacityBuffers, cache: buffers, hasTwins: true })] : []),
   ];
   return (events) => {
     const ends = watches.map(({ start }) => start(events));
@@ -39,10 +31,4 @@ export function createConditionWatches(
       for (const end of ends) end();
     };
   };
-}
-
-/** O-233: labels of the object as labels of its series, their keys made safe for Prometheus. */
-function seriesLabels(keys: readonly string[]): (object: KubeObject) => Record<string, string> {
-  const names = keys.map((key) => [key, key.replace(/[^a-zA-Z0-9_]/g, "_")] as const);
-  return ({ metadata }) => Object.fromEntries(names.map(([key, name]) => [name, metadata?.labels?.[key] ?? ""]));
 }

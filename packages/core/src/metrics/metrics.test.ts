@@ -56,7 +56,7 @@ test("sections 8.2, 8.3, 8.5…8.8: what dashboards ask for is there, and goes w
     /^workqueue_adds_total{name="nodepool.hash",controller="nodepool.hash"} \d+$/m,
     /^operator_nodeclaim_status_condition_count{namespace="",name="default-\w+",type="Ready",status="True",reason="Ready".*karpenter_sh_nodepool="default"} 1$/m,
     /^operator_status_condition_count{.*type="Ready",status="True",reason="Ready".*group="karpenter.sh",kind="NodePool"} 1$/m,
-    /^operator_nodeclaim_status_condition_transition_seconds_count{type="Registered",status="Unknown",to_status="True"} 1$/m,
+    /^operator_nodeclaim_status_condition_transition_seconds_count{type="Registered",status="Unknown",to_status="True",.*karpenter_sh_nodepool="default"} 1$/m,
   ]) {
     expect(text).toMatch(line);
   }

@@ -2,6 +2,7 @@
 import {
   type CapacityBuffer,
   CapacityBuffers,
+  type Condition,
   type CsiNode,
   CsiNodes,
   DaemonSets,
@@ -52,14 +53,7 @@ import { createAmountsInterner, createTextInterner } from "./text-interner.ts";
 
 /** A node class, whatever its provider: only its health and age are read here. */
 export interface NodeClass extends KubeObject {
-  readonly status?: {
-    readonly conditions?: readonly {
-      readonly type: string;
-      readonly status: string;
-      readonly reason?: string;
-      readonly message?: string;
-    }[];
-  };
+  readonly status?: { readonly conditions?: readonly Condition[] };
 }
 
 export interface Caches {
@@ -93,6 +87,8 @@ export interface Caches {
   readonly resourceSlices: Cache<ResourceSlice>;
   /** The one object that stands for equal shapes. */
   shapeOf(pod: Pod): PodShape;
+  /** Of each of the provider's kinds. */
+  readonly nodeClasses: readonly { readonly kind: Kind; readonly cache: Cache<NodeClass> }[];
   /** The node class that a reference means; undefined when there is none, or when its kind is not the provider's. */
   findNodeClass(reference: NodeClassReference): NodeClass | undefined;
   onNodeClassChange(listener: (kind: Kind, object: NodeClass) => void): () => void;
@@ -216,6 +212,7 @@ export function createCaches({ kube, clock, random, nodeClassKinds, log, wants =
     workloads,
     resourceSlices,
     shapeOf: internedShapeOf,
+    nodeClasses,
     findNodeClass: ({ group, kind, name }) =>
       nodeClasses.find((entry) => entry.kind.group === group && entry.kind.kind === kind)?.cache.find(name),
     onNodeClassChange(listener) {
@@ -299,5 +296,6 @@ function trimAttachment(attachment: VolumeAttachment): VolumeAttachment {
 }
 
 function trimNodeClass(nodeClass: NodeClass): NodeClass {
-  return { metadata: identity(nodeClass), status: { conditions: nodeClass.status?.conditions } };
+  const finalizers = nodeClass.metadata?.finalizers; // O-276
+  return { metadata: { ...identity(nodeClass), finalizers }, status: { conditions: nodeClass.status?.conditions } };
 }
