@@ -128,10 +128,7 @@ export function createController(settings: ControllerOptions): Controller {
   // O-17: series per object, and events about their conditions.
   const observers = options.isClusterStateObservabilityDisabled
     ? []
-    : [
-        createConditionWatches(registry, caches, clock, options.isCapacityBufferOn),
-        createPodMetrics(registry, caches, podTimes, clock),
-      ];
+    : [createConditionWatches(registry, caches, clock, options.isCapacityBufferOn), createPodMetrics(registry, caches, podTimes, clock)];
   const { master, slowPath } = createLeadershipMetrics(registry);
   const leadership: Leadership = createLeadership(settings.leaderElection, {
     kube: leaseKube,
