@@ -1,19 +1,14 @@
 /** Events on their way to the API server. Rules L-21, O-242…O-247, V-94. */
 import type { Clock, KubeClient, Random } from "@joinery/kube";
-import { createEventRecorder, createTokenBucket } from "@joinery/kube";
+import { createEventRecorder } from "@joinery/kube";
 import type { Logger } from "../logger.ts";
 import { messageOf } from "../runtime/answers.ts";
 import type { EventSink } from "./event.ts";
-
-/** O-245, V-94. */
-const BUCKET = { perSecond: 5, burst: 10 };
 
 export function createEventSink(
   kube: KubeClient,
   { clock, random, log }: { readonly clock: Clock; readonly random: Random; readonly log: Logger },
 ): EventSink {
-  // "Nominated" is limited by the recorder itself, after it has dropped what was said before.
-  const buckets = new Map([["InsufficientCapacityError", createTokenBucket(clock, BUCKET)]]);
   const recorder = createEventRecorder({
     client: kube,
     clock,
@@ -22,8 +17,7 @@ export function createEventSink(
   });
   return {
     publish({ subject, type, reason, message, dedupe, windowMs, bucket }) {
-      if (buckets.get(bucket ?? "")?.tryTake() === false) return;
-      recorder.publish({ subject, type, reason, message, dedupeValues: dedupe, dedupeMs: windowMs });
+      recorder.publish({ subject, type, reason, message, dedupeValues: dedupe, dedupeMs: windowMs, bucket });
     },
   };
 }

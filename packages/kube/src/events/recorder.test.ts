@@ -86,13 +86,38 @@ test("L-21: an event may bring a window and values of its own, or none", async (
 test("O-245, O-244: Nominated is limited over all pods, and what is refused stays muted", async () => {
   const { clock, recorder, events } = aWorld();
   const nominate = () => {
-    for (let n = 0; n < 30; n++) recorder.publish(anEvent({ reason: "Nominated", name: `p${n}`, uid: `p${n}` }));
+    for (let n = 0; n < 30; n++) recorder.publish(anEvent({ reason: "Nominated", bucket: "Nominated", name: `p${n}`, uid: `p${n}` }));
   };
   nominate();
   await clock.advance(10_000);
   nominate();
   await clock.settle();
   expect(events()).toHaveLength(10);
+});
+
+test("O-244, O-245, V-94: each bucket has its own tokens; what is said again takes none, and who shares none is not limited", async () => {
+  const { clock, recorder, events } = aWorld();
+  const say = (reason: string, bucket: string | undefined, name: string) => recorder.publish(anEvent({ reason, bucket, name, uid: name }));
+  for (let n = 0; n < 9; n++) say("InsufficientCapacityError", "InsufficientCapacityError", "p0");
+  for (let n = 0; n < 20; n++) say("InsufficientCapacityError", "InsufficientCapacityError", `p${n}`);
+  for (let n = 0; n < 20; n++) say("Nominated", "Nominated", `p${n}`);
+  for (let n = 0; n < 20; n++) say("InsufficientCapacityError", undefined, `claim${n}`);
+  await clock.settle();
+  const count = (reason: string, prefix: string) =>
+    events().filter(({ involvedObject, ...event }) => event.reason === reason && involvedObject.name?.startsWith(prefix)).length;
+  expect([count("InsufficientCapacityError", "p"), count("Nominated", "p"), count("InsufficientCapacityError", "claim")]).toEqual([
+    10, 10, 20,
+  ]);
+});
+
+test("O-247: what was said is remembered in the process alone", async () => {
+  const { clock, api, recorder, events } = aWorld();
+  recorder.publish(anEvent());
+  await clock.settle();
+  const successor = createEventRecorder({ client: createKubeClient(api.transport), clock, random: createRandom("another") });
+  successor.publish(anEvent());
+  await clock.settle();
+  expect(events()).toHaveLength(2);
 });
 
 test("O-246: many messages of one kind become one; a subject that talks without end is cut off", async () => {

@@ -31,6 +31,8 @@ export interface EventToRecord {
   readonly dedupeValues?: readonly string[];
   /** How long an equal event is dropped. Default: two minutes. */
   readonly dedupeMs?: number;
+  /** Which of the limits it shares with others. Default: none. */
+  readonly bucket?: string;
 }
 
 export interface EventRecorder {
@@ -48,7 +50,7 @@ export interface EventRecorderOptions {
   readonly component?: string;
   /** The host it speaks from. */
   readonly instance?: string;
-  /** Buckets over all events of a reason. O-245: `Nominated` 5 a second, burst 10. */
+  /** By name, what the events of a bucket share. O-245, V-94: `Nominated`, and `InsufficientCapacityError` of pods. */
   readonly limits?: Readonly<Record<string, BucketOptions>>;
   /** An event could not be written, or too many wait. */
   readonly onError?: (error: unknown, event: EventToRecord) => void;
@@ -56,8 +58,11 @@ export interface EventRecorderOptions {
 
 /** L-21. */
 const DEDUPE_MS = 120_000;
-/** O-245. */
-const LIMITS: Readonly<Record<string, BucketOptions>> = { Nominated: { perSecond: 5, burst: 10 } };
+/** O-245, V-94. */
+const LIMITS: Readonly<Record<string, BucketOptions>> = {
+  Nominated: { perSecond: 5, burst: 10 },
+  InsufficientCapacityError: { perSecond: 5, burst: 10 },
+};
 /** Events that may wait while the server does not answer; about 1 MB. */
 const WAITING_MAX = 1000;
 /** client-go's patience with a server that does not answer. */
@@ -71,14 +76,14 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   const { client, clock, random, component = "karpenter", instance = "", limits = LIMITS, onError } = options;
   const deduper = createDeduper(clock);
   const correlator = createCorrelator(clock);
-  const buckets = new Map(Object.entries(limits).map(([reason, bucket]) => [reason, createTokenBucket(clock, bucket)]));
+  const buckets = new Map(Object.entries(limits).map(([name, limit]) => [name, createTokenBucket(clock, limit)]));
   const waiting: EventToRecord[] = [];
   let sending: Promise<void> | undefined;
 
   /** O-244: remembered first, limited then; what the limiter refuses stays muted for its window. */
-  function isWorthSaying({ subject, reason, dedupeValues, dedupeMs = DEDUPE_MS }: EventToRecord): boolean {
+  function isWorthSaying({ subject, reason, dedupeValues, dedupeMs = DEDUPE_MS, bucket = "" }: EventToRecord): boolean {
     const values = dedupeValues ?? [subject.uid ?? `${subject.kind}/${subject.namespace ?? ""}/${subject.name}`];
-    return deduper.isNew(reason, values, dedupeMs) && (buckets.get(reason)?.tryTake() ?? true);
+    return deduper.isNew(reason, values, dedupeMs) && (buckets.get(bucket)?.tryTake() ?? true);
   }
 
   async function sendAll(): Promise<void> {
