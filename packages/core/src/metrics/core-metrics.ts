@@ -1,6 +1,6 @@
 /** What the loops count. Names, labels and buckets are those of dashboards that exist. Rules O-171…O-188, O-205, O-218…O-222. */
 import { DURATION_BUCKETS, doublings, LIFETIME_BUCKETS, QUANTILES } from "./buckets.ts";
-import { Counter, Gauge, Histogram, type Registry, Summary } from "./prometheus.ts";
+import { Counter, Gauge, Histogram, type Registry, Summary, withoutSeries } from "./prometheus.ts";
 
 export type CoreMetrics = ReturnType<typeof createCoreMetrics>;
 
@@ -50,11 +50,13 @@ export function createCoreMetrics(registry: Registry) {
     nodeLifetime: histogram("nodes_lifetime_duration_seconds", "Age of Nodes at their end.", ["nodepool"], LIFETIME_BUCKETS),
     evictionRequests: counter("pods_eviction_requests_total", "Eviction requests by HTTP status.", ["code"]),
     podsDrained: counter("pods_drained_total", "Pods evicted or deleted while draining.", ["reason"]),
-    schedulingDecision: histogram(
-      "pods_scheduling_decision_duration_seconds",
-      "From when a pod was first seen to want a node until the first decision about it.",
-      [],
-      DURATION_BUCKETS,
+    schedulingDecision: withoutSeries(
+      histogram(
+        "pods_scheduling_decision_duration_seconds",
+        "From when a pod was first seen to want a node until the first decision about it.",
+        [],
+        DURATION_BUCKETS,
+      ),
     ),
     schedulingDuration: histogram("scheduler_scheduling_duration_seconds", "Duration of one solve.", ["controller"], DURATION_BUCKETS),
     queueDepth: gauge("scheduler_queue_depth", "Pods that a solve has still to place.", ["controller", "scheduling_id"]),
@@ -64,7 +66,7 @@ export function createCoreMetrics(registry: Registry) {
       "scheduling_id",
     ]),
     costErrors: counter("nodepools_cost_tracker_errors_total", "Failures to learn the prices of a NodePool's nodes.", ["nodepool"]),
-    ignoredPods: gauge("scheduler_ignored_pods_count", "Pods that failed validation in the last solve.", []),
+    ignoredPods: withoutSeries(gauge("scheduler_ignored_pods_count", "Pods that failed validation in the last solve.", [])),
     pendingPodsByZone: gauge(
       "scheduler_pending_pods_by_effective_zone_count",
       "Pending pods of the last solve by the zone they can go to.",

@@ -6,19 +6,21 @@ import { isTerminal, type PodRecord, podKey } from "../state/pod-record.ts";
 import type { PodTimes } from "../state/pod-times.ts";
 import { DURATION_BUCKETS, QUANTILES } from "./buckets.ts";
 import { seconds } from "./core-metrics.ts";
-import { Histogram, type Registry, registerLiveGauge, type Sample, Summary } from "./prometheus.ts";
+import { Histogram, type Registry, registerLiveGauge, type Sample, Summary, withoutSeries } from "./prometheus.ts";
 
 /** Registers the series; what is given back begins to follow the pods, and gives what ends that. */
 export function createPodMetrics(registry: Registry, { pods, nodes }: Caches, podTimes: PodTimes, clock: Clock): () => () => void {
   const registers = [registry];
-  const startup = new Summary({
-    name: "karpenter_pods_startup_duration_seconds",
-    help: "From the creation of pods until they are ready.",
-    percentiles: QUANTILES,
-    maxAgeSeconds: 600,
-    ageBuckets: 5,
-    registers,
-  });
+  const startup = withoutSeries(
+    new Summary({
+      name: "karpenter_pods_startup_duration_seconds",
+      help: "From the creation of pods until they are ready.",
+      percentiles: QUANTILES,
+      maxAgeSeconds: 600,
+      ageBuckets: 5,
+      registers,
+    }),
+  );
   const bound = new Histogram<"dynamic_resources">({
     name: "karpenter_pods_bound_duration_seconds",
     help: "From the creation of pods until they are bound.",
@@ -34,12 +36,14 @@ export function createPodMetrics(registry: Registry, { pods, nodes }: Caches, po
     buckets: DURATION_BUCKETS,
     registers,
   });
-  const provisioningStartup = new Histogram({
-    name: "karpenter_pods_provisioning_startup_duration_seconds",
-    help: "From when a place was found for pods until they are ready.",
-    buckets: DURATION_BUCKETS,
-    registers,
-  });
+  const provisioningStartup = withoutSeries(
+    new Histogram({
+      name: "karpenter_pods_provisioning_startup_duration_seconds",
+      help: "From when a place was found for pods until they are ready.",
+      buckets: DURATION_BUCKETS,
+      registers,
+    }),
+  );
   /** UIDs of pods that were seen pending and are not ready yet, by key. */
   const starting = new Map<string, string>();
   const pending = new Set<string>();

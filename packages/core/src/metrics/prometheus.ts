@@ -22,6 +22,15 @@ export function createMetricsRegistry(): Registry {
   return new Registry();
 }
 
+/**
+ * O-175: what has no labels has no series before its first use either, where the client would show a 0. So a replica that has never led
+ * shows none.
+ */
+export function withoutSeries<M extends { remove(): void }>(metric: M): M {
+  metric.remove();
+  return metric;
+}
+
 export interface Sample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;

@@ -45,6 +45,11 @@ export function createProviderMetrics(registry: Registry, clock: Clock): Measure
       }
     }
 
+    /** O-224: that an instance does not exist is an answer here, and counts as an error of Karpenter's. */
+    function countNotFound(method: string, nodepool: string): void {
+      errors.inc({ controller, method, provider: provider.name, error: "NodeClaimNotFoundError", nodepool });
+    }
+
     return {
       ...provider,
       instanceTypes: (pool, signal) =>
@@ -57,11 +62,14 @@ export function createProviderMetrics(registry: Registry, clock: Clock): Measure
       },
       async terminate(claim, signal) {
         const outcome = await timed("Delete", poolOf(claim), () => provider.terminate(claim, signal), signal);
-        const labels = { controller, method: "Delete", provider: provider.name, error: "NodeClaimNotFoundError", nodepool: poolOf(claim) };
-        if (outcome === "gone") errors.inc(labels);
+        if (outcome === "gone") countNotFound("Delete", poolOf(claim));
         return outcome;
       },
-      find: (providerId, signal) => timed("Get", "", () => provider.find(providerId, signal), signal),
+      async find(providerId, signal) {
+        const instance = await timed("Get", "", () => provider.find(providerId, signal), signal);
+        if (instance === undefined) countNotFound("Get", "");
+        return instance;
+      },
       list: (signal) => timed("List", "", () => provider.list(signal), signal),
     };
   };

@@ -1,11 +1,12 @@
 /** Gauges of the cluster's state, computed when somebody looks. A replica that does not lead shows none (O-77). Rules O-189…O-193, O-222, L-38. */
-import { type Kind, type LabelVocabulary, NODE_POOL_LABEL, type NodePool, parseResources, parseTime, type Resources } from "@joinery/api";
+import { type Kind, type LabelVocabulary, type NodePool, parseResources, parseTime, type Resources } from "@joinery/api";
 import type { Clock } from "@joinery/kube";
 import type { Caches } from "../state/caches.ts";
 import type { Cluster } from "../state/cluster.ts";
 import { isManaged } from "../state/managed.ts";
+import type { NodeRecord } from "../state/node-record.ts";
 import type { PoolCosts } from "../state/pool-costs.ts";
-import { allocatableOf, capacityOf, labelsOf, nameOf, type StateNode } from "../state/state-node.ts";
+import { allocatableOf, type StateNode } from "../state/state-node.ts";
 import { seconds } from "./core-metrics.ts";
 import { type Registry, registerLiveGauge, type Sample } from "./prometheus.ts";
 
@@ -35,16 +36,16 @@ export function registerStateMetrics(registry: Registry, source: StateSource, is
   if (!isObservable) return;
 
   const labelNames = nodeLabelNames(vocabulary);
-  const perNode = (name: string, help: string, amounts: (state: StateNode, cluster: Cluster) => Resources) =>
+  const perNode = (name: string, help: string, amounts: (state: KnownNode, cluster: Cluster) => Resources) =>
     gauge(name, help, function* (current) {
-      for (const state of current.nodes()) {
+      for (const state of knownNodes(current)) {
         const labels = nodeLabels(state, labelNames);
         for (const [resource, amount] of Object.entries(amounts(state, current))) {
           yield { labels: { ...labels, resource_type: resourceLabel(resource) }, value: inUnits(resource, amount) };
         }
       }
     });
-  perNode("nodes_allocatable", "What nodes offer to pods.", allocatableOf);
+  perNode("nodes_allocatable", "What nodes offer to pods.", ({ node }) => node.allocatable);
   perNode("nodes_total_pod_requests", "What bound pods request, DaemonSets' included.", (state, { usageOf }) => usageOf(state).requests);
   perNode(
     "nodes_total_daemon_requests",
@@ -62,9 +63,9 @@ export function registerStateMetrics(registry: Registry, source: StateSource, is
     (state, { usageOf }) => usageOf(state).daemonSetLimits,
   );
   perNode("nodes_system_overhead", "What nodes keep for themselves.", overheadOf);
-  gauge("nodes_current_lifetime_seconds", "Age of nodes.", function* ({ nodes }) {
-    for (const state of nodes()) {
-      const createdAtMs = parseTime((state.node ?? state.claim)?.metadata?.creationTimestamp);
+  gauge("nodes_current_lifetime_seconds", "Age of nodes.", function* (current) {
+    for (const state of knownNodes(current)) {
+      const createdAtMs = parseTime(state.node.metadata.creationTimestamp);
       if (createdAtMs === undefined) continue;
       yield { labels: nodeLabels(state, labelNames), value: seconds(clock.wallMs() - createdAtMs) };
     }
@@ -75,6 +76,7 @@ export function registerStateMetrics(registry: Registry, source: StateSource, is
   });
   /** O-193: pools of another provider have no series. */
   const isOurs = (pool: NodePool | undefined) => pool !== undefined && isManaged(pool.spec.template.spec.nodeClassRef, nodeClassKinds);
+  // O-193: what has no limits has no series of them; what it holds is told all the same.
   registerPoolGauge("usage", "What NodePools hold.", (pool) => pool.status?.resources);
   registerPoolGauge("limit", "What NodePools may hold.", (pool) => pool.spec.limits);
 
@@ -85,7 +87,7 @@ export function registerStateMetrics(registry: Registry, source: StateSource, is
   ): void {
     gauge(`nodepools_${name}`, help, function* () {
       for (const pool of caches.nodePools.values()) {
-        if (pool.spec.limits === undefined || !isOurs(pool)) continue; // O-193: no series without limits
+        if (!isOurs(pool)) continue;
         const nodepool = pool.metadata?.name ?? "";
         for (const [resource, amount] of Object.entries(parseResources(textsOf(pool)))) {
           yield { labels: { nodepool, resource_type: resourceLabel(resource) }, value: inUnits(resource, amount) };
@@ -95,11 +97,19 @@ export function registerStateMetrics(registry: Registry, source: StateSource, is
   }
 }
 
+/** O-189…O-192 are about Nodes: a NodeClaim whose Node has not come yet has no name that `kubectl get nodes` knows. */
+type KnownNode = StateNode & { readonly node: NodeRecord };
+
+function* knownNodes({ nodes }: Cluster): Iterable<KnownNode> {
+  for (const state of nodes()) if (state.node !== undefined) yield state as KnownNode;
+}
+
 /** O-192. */
-function* utilization({ nodes, usageOf }: Cluster): Iterable<Sample> {
+function* utilization(cluster: Cluster): Iterable<Sample> {
   const offered: Record<string, number> = {};
   const requested: Record<string, number> = {};
-  for (const state of nodes()) {
+  const { usageOf } = cluster;
+  for (const state of knownNodes(cluster)) {
     for (const [name, amount] of Object.entries(allocatableOf(state))) offered[name] = (offered[name] ?? 0) + amount;
     for (const [name, amount] of Object.entries(usageOf(state).requests)) requested[name] = (requested[name] ?? 0) + amount;
   }
@@ -108,11 +118,8 @@ function* utilization({ nodes, usageOf }: Cluster): Iterable<Sample> {
   }
 }
 
-function overheadOf(state: StateNode): Resources {
-  const allocatable = allocatableOf(state);
-  const overhead: Record<string, number> = {};
-  for (const [name, amount] of Object.entries(capacityOf(state))) if (name in allocatable) overhead[name] = amount - allocatable[name]!;
-  return overhead;
+function overheadOf({ node: { capacity, allocatable } }: KnownNode): Resources {
+  return Object.fromEntries(Object.entries(capacity).map(([name, amount]) => [name, amount - (allocatable[name] ?? 0)]));
 }
 
 /** O-191: label key by the name that its series label gets; what two keys share is kept once. */
@@ -122,14 +129,11 @@ function nodeLabelNames({ wellKnown }: LabelVocabulary): ReadonlyMap<string, str
   return names;
 }
 
-function nodeLabels(state: StateNode, labelNames: ReadonlyMap<string, string>): Record<string, string> {
-  const held = labelsOf(state);
-  const labels: Record<string, string> = {
-    node_name: nameOf(state),
-    phase: "",
-    managed: String(held[NODE_POOL_LABEL] !== undefined),
-  };
-  for (const [name, key] of labelNames) labels[name] = held[key] ?? "";
+function nodeLabels({ node, claim }: KnownNode, labelNames: ReadonlyMap<string, string>): Record<string, string> {
+  const { name, labels: held = {} } = node.metadata;
+  // No kubelet sets `status.phase` any more.
+  const labels: Record<string, string> = { node_name: name, phase: "", managed: String(claim !== undefined) };
+  for (const [label, key] of labelNames) labels[label] = held[key] ?? "";
   return labels;
 }
 
