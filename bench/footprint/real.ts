@@ -98,6 +98,7 @@ print(
 async function atRest(real: RealCluster): Promise<void> {
   const leader = await startReplica(real, "leader");
   await leader.controller.leading;
+  if (options.only === "ready") return finish(leader, "leader");
   await rest(leader);
   noteMemory("rest", leader);
   metrics.restAfterSeconds = seconds(performance.now() - leader.controller.startedAtMs);

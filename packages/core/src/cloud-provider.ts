@@ -19,6 +19,9 @@ export interface Instance {
   readonly isTerminating?: boolean;
 }
 
+/** What a look over all instances tells of each. */
+export type ListedInstance = Omit<Instance, "capacity" | "allocatable">;
+
 export type LaunchOutcome =
   | { readonly kind: "launched"; readonly instance: Instance }
   /** No capacity: the NodeClaim is deleted (L-84). */
@@ -60,7 +63,7 @@ export interface CloudProvider {
   /** undefined when the instance does not exist (any more). */
   find(providerId: string, signal?: AbortSignal): Promise<Instance | undefined>;
   /** Every instance that carries this cluster's tags. */
-  list(signal?: AbortSignal): Promise<readonly Instance[]>;
+  list(signal?: AbortSignal): Promise<readonly ListedInstance[]>;
   readonly registrationHooks?: readonly RegistrationHook[];
   /** How long a launch may fail before the NodeClaim is given up; five minutes when absent (L-107). */
   readonly launchTimeoutMs?: number;

@@ -33,6 +33,11 @@ export interface ObjectList<T> {
   readonly remainingItemCount?: number;
 }
 
+/** A page whose objects are read when they are asked for, one after the other, so that they need not all be held; they can be gone through once. */
+export interface ObjectPage<T> extends Omit<ObjectList<T>, "items"> {
+  readonly objects: Iterable<T>;
+}
+
 export type Patch =
   | { readonly type: "merge"; readonly body: unknown }
   | { readonly type: "json"; readonly body: readonly unknown[] }
@@ -69,6 +74,8 @@ export interface KubeClient {
   /** As `get`, but undefined where the server says 404. */
   find<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, signal?: AbortSignal): Promise<T | undefined>;
   list<T extends KubeObject>(kind: Kind<T>, options?: ListOptions, signal?: AbortSignal): Promise<ObjectList<T>>;
+  /** As `list`. What cannot be read is found while the objects are gone through. */
+  page<T extends KubeObject>(kind: Kind<T>, options?: ListOptions, signal?: AbortSignal): Promise<ObjectPage<T>>;
   /** All objects, fetched page by page. */
   listAll<T extends KubeObject>(kind: Kind<T>, options?: ListOptions, signal?: AbortSignal): AsyncIterable<T>;
   create<T extends KubeObject>(kind: Kind<T>, object: T, signal?: AbortSignal): Promise<T>;

@@ -1,9 +1,20 @@
 /** Requests in the words of Kubernetes over any `Transport`: paths, queries, content types, and errors from Status objects. */
 import { apiVersionOf, type Kind, type KubeObject, type LabelSelector } from "@joinery/api";
-import type { DeleteOptions, Encoding, KubeClient, ListOptions, ObjectKey, ObjectList, Patch, WatchEvent, WatchOptions } from "./client.ts";
+import type {
+  DeleteOptions,
+  Encoding,
+  KubeClient,
+  ListOptions,
+  ObjectKey,
+  ObjectList,
+  ObjectPage,
+  Patch,
+  WatchEvent,
+  WatchOptions,
+} from "./client.ts";
 import { formatLabelSelector } from "./objects/label-selector.ts";
 import { apiErrorFrom, isNotFound, type StatusBody, TransportError } from "./wire/errors.ts";
-import { isInProtobuf, type ListBody, PROTOBUF, readList, readStatus, readWatchEvent } from "./wire/protobuf/objects.ts";
+import { isInProtobuf, type ListBody, PROTOBUF, readPage, readStatus, readWatchEvent } from "./wire/protobuf/objects.ts";
 import type { ApiRequest, Transport } from "./wire/transport.ts";
 
 export interface KubeClientOptions {
@@ -56,12 +67,17 @@ export function createKubeClient(
       }
     },
 
-    async list<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}, signal?: AbortSignal): Promise<ObjectList<T>> {
+    async list<T extends KubeObject>(kind: Kind<T>, options?: ListOptions, signal?: AbortSignal): Promise<ObjectList<T>> {
+      const { objects, ...rest } = await client.page(kind, options, signal);
+      return { items: Array.isArray(objects) ? objects : [...objects], ...rest };
+    },
+
+    async page<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}, signal?: AbortSignal): Promise<ObjectPage<T>> {
       const path = collectionPath(kind, options.namespace);
       const answer = await ask({ method: "GET", path, query: listQuery(options), accept: acceptOf(kind, options) }, signal);
-      const body = answer instanceof Uint8Array ? readList(kind, answer) : (answer as ListBody<T>);
+      const body = answer instanceof Uint8Array ? readPage(kind, answer) : (answer as ListBody<T>);
       return {
-        items: body.items ?? [],
+        objects: body.items ?? [],
         resourceVersion: body.metadata?.resourceVersion ?? "",
         continue: body.metadata?.continue || undefined,
         remainingItemCount: body.metadata?.remainingItemCount,
@@ -73,8 +89,8 @@ export function createKubeClient(
       do {
         // A continue token carries the version: asking for one again is an error.
         const version = next === undefined ? {} : { resourceVersion: undefined, resourceVersionMatch: undefined };
-        const page = await client.list(kind, { limit: pageSize, ...options, ...version, continue: next ?? options.continue }, signal);
-        yield* page.items;
+        const page = await client.page(kind, { limit: pageSize, ...options, ...version, continue: next ?? options.continue }, signal);
+        yield* page.objects;
         next = page.continue;
       } while (next !== undefined);
     },

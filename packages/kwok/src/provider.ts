@@ -15,7 +15,7 @@ import {
   Nodes,
   parseResources,
 } from "@joinery/api";
-import type { CloudProvider, Instance, LaunchOutcome } from "@joinery/core";
+import type { CloudProvider, Instance, LaunchOutcome, ListedInstance } from "@joinery/core";
 import { type Clock, isNotFound, type KubeClient, type Random } from "@joinery/kube";
 import type { InstanceType } from "@joinery/scheduling";
 import { type Choice, findCheapest } from "./claim-fit.ts";
@@ -100,9 +100,9 @@ export function createKwokProvider({ client, clock, random, catalogue }: KwokPro
 
     async list(signal) {
       await recovered(signal);
-      const instances = new Map(waiting.all().map((node) => [node.metadata?.name, instanceOf(node, known)]));
+      const instances = new Map(waiting.all().map((node) => [node.metadata?.name, listedInstance(node, known)]));
       for await (const node of client.listAll(Nodes, { encoding: "trimmed" }, signal)) {
-        if (node.spec?.providerID?.startsWith(PROVIDER_ID_PREFIX)) instances.set(node.metadata?.name, instanceOf(node, known));
+        if (node.spec?.providerID?.startsWith(PROVIDER_ID_PREFIX)) instances.set(node.metadata?.name, listedInstance(node, known));
       }
       return [...instances.values()];
     },
@@ -156,13 +156,16 @@ function isOwnedBy(node: Node, claim: NodeClaim): boolean {
   return owner === undefined || owner === (claim.metadata?.uid ?? "");
 }
 
-function instanceOf({ metadata, spec, status }: Node, known: ReadonlySet<string>): Instance {
+function instanceOf(node: Node, known: ReadonlySet<string>): Instance {
+  const { capacity, allocatable } = node.status ?? {};
+  return { ...listedInstance(node, known), capacity: parseResources(capacity), allocatable: parseResources(allocatable) };
+}
+
+function listedInstance({ metadata, spec }: Node, known: ReadonlySet<string>): ListedInstance {
   // The hostname and the marks of kwok belong to the Node alone; core would copy them to the NodeClaim (L-83).
   const labels = Object.fromEntries(Object.entries(metadata?.labels ?? {}).filter(([key]) => known.has(key)));
   return {
     providerId: spec?.providerID ?? "",
-    capacity: parseResources(status?.capacity),
-    allocatable: parseResources(status?.allocatable),
     labels,
     annotations: {},
     nodeClaimName: metadata?.name,

@@ -21,6 +21,7 @@ export function createFileKubeClient(objectsOf: ObjectsOf): KubeClient {
       return found;
     },
     list: async (kind) => ({ items: objectsOf(kind), resourceVersion: "1" }),
+    page: async (kind) => ({ objects: objectsOf(kind), resourceVersion: "1" }),
     async *listAll(kind) {
       yield* objectsOf(kind);
     },

@@ -1,6 +1,6 @@
 /** Instances of ours that no NodeClaim knows: the remains of a crash between a launch and the writing of its result. L-170, L-171, W-740. */
 import { type NodeClaim, NodeClaims } from "@joinery/api";
-import type { Instance } from "../cloud-provider.ts";
+import type { ListedInstance } from "../cloud-provider.ts";
 import type { Rooms } from "../rooms.ts";
 import { messageOf } from "../runtime/answers.ts";
 import { createLoop, type Loop } from "../runtime/loop.ts";
@@ -55,14 +55,14 @@ async function collect(rooms: Rooms, signal: AbortSignal): Promise<void> {
  * A NodeClaim that has not learned its instance yet (the leader died after the launch) may own any instance that carries its name, or
  * no name at all. Such an instance is not leaked: the launch will be repeated with the same token and find it.
  */
-export function isLeaked({ providerId, nodeClaimName }: Instance, claims: readonly NodeClaim[]): boolean {
+export function isLeaked({ providerId, nodeClaimName }: ListedInstance, claims: readonly NodeClaim[]): boolean {
   return !claims.some(({ metadata, status }) => {
     if (status?.providerID) return status.providerID === providerId;
     return nodeClaimName === undefined || nodeClaimName === metadata?.name;
   });
 }
 
-function isOldEnough({ createdAtMs }: Instance, nowMs: number): boolean {
+function isOldEnough({ createdAtMs }: ListedInstance, nowMs: number): boolean {
   return createdAtMs !== undefined && nowMs - createdAtMs > GRACE_MS;
 }
 
@@ -71,7 +71,7 @@ function hasClaim(providerId: string, { caches }: Rooms): boolean {
   return false;
 }
 
-async function remove(instance: Instance, { provider, writes, caches, log }: Rooms, signal: AbortSignal): Promise<void> {
+async function remove(instance: ListedInstance, { provider, writes, caches, log }: Rooms, signal: AbortSignal): Promise<void> {
   const { providerId, labels } = instance;
   const outcome = await provider.terminate(claimFor(instance, provider.nodeClassKinds[0]), signal);
   if (outcome === "accepted") log.info({ "provider-id": providerId, labels }, "garbage collected cloudprovider instance");
@@ -79,7 +79,7 @@ async function remove(instance: Instance, { provider, writes, caches, log }: Roo
 }
 
 /** Just enough of a NodeClaim for the provider to know which instance is meant. */
-function claimFor({ providerId, labels }: Instance, kind: { readonly group: string; readonly kind: string } | undefined): NodeClaim {
+function claimFor({ providerId, labels }: ListedInstance, kind: { readonly group: string; readonly kind: string } | undefined): NodeClaim {
   const nodeClassRef = { group: kind?.group ?? "", kind: kind?.kind ?? "", name: "" };
   return { metadata: { labels }, spec: { nodeClassRef, requirements: [] }, status: { providerID: providerId } };
 }

@@ -1,7 +1,7 @@
 /** NodeClaims whose instance is gone. Rules L-167…L-169. */
 import { type NodeClaim, TERMINATION_FINALIZER } from "@joinery/api";
 import { hasFinalizer } from "@joinery/kube";
-import type { Instance } from "../cloud-provider.ts";
+import type { ListedInstance } from "../cloud-provider.ts";
 import { deleteFor } from "../lifecycle/deletion.ts";
 import { nodesOf } from "../lifecycle/nodes-of.ts";
 import type { Rooms } from "../rooms.ts";
@@ -45,7 +45,7 @@ function isCandidate(claim: NodeClaim, { provider }: Rooms): boolean {
   return claimCondition(claim, "Registered").status === "True" && Boolean(claim.status?.providerID);
 }
 
-function* providerIds(instances: readonly Instance[]): Iterable<string> {
+function* providerIds(instances: readonly ListedInstance[]): Iterable<string> {
   for (const { providerId, isTerminating } of instances) if (!isTerminating) yield providerId;
 }
 

@@ -18,6 +18,7 @@ export function guarded(kube: KubeClient, term: AbortSignal): KubeClient {
     get: (kind, key, signal) => kube.get(kind, key, signal ?? term),
     find: (kind, key, signal) => kube.find(kind, key, signal ?? term),
     list: (kind, options, signal) => kube.list(kind, options, signal ?? term),
+    page: (kind, options, signal) => kube.page(kind, options, signal ?? term),
     listAll: (kind, options, signal) => kube.listAll(kind, options, signal ?? term),
     watch: (kind, options, signal) => kube.watch(kind, options, signal),
     raw: (path, signal) => kube.raw(path, signal ?? term),

@@ -57,12 +57,12 @@ export function createReflector<Raw extends KubeObject, Kept extends KubeObject>
     let next: string | undefined;
     let listVersion: string | undefined;
     do {
-      const page = await client.list(kind, { ...scope, limit: isPaged ? pageSize : undefined, continue: next }, signal);
+      const page = await client.page(kind, { ...scope, limit: isPaged ? pageSize : undefined, continue: next }, signal);
       if (listVersion === undefined) {
         listVersion = page.resourceVersion;
         mayGoBack = judgeAge(listVersion);
       }
-      for (const object of page.items) {
+      for (const object of page.objects) {
         listed.add(keyOf(object));
         store.put(object, { mayGoBack });
       }

@@ -4,7 +4,7 @@ import { type Kind, type KubeObject, Nodes, Pods } from "@joinery/api";
 import { describe, expect, test } from "vitest";
 import { TransportError } from "../errors.ts";
 import { frames } from "./frames.ts";
-import { isInProtobuf, type ListBody, readList, readStatus, readWatchEvent } from "./objects.ts";
+import { isInProtobuf, type ListBody, readPage, readStatus, readWatchEvent } from "./objects.ts";
 
 interface Answer {
   readonly json: unknown;
@@ -16,6 +16,11 @@ const answers: Readonly<Record<"pods" | "nodes" | "refusal", Answer>> = JSON.par
   readFileSync(new URL("real-answers.json", import.meta.url), "utf8"),
 );
 const bytesOf = ({ protobuf }: Answer) => new Uint8Array(Buffer.from(protobuf, "base64"));
+
+function readList(kind: Kind, bytes: Uint8Array) {
+  const { items, metadata } = readPage(kind, bytes);
+  return { items: [...(items ?? [])], metadata };
+}
 
 /** Paths of `found` whose value `json` has not. */
 function untrue(found: unknown, json: unknown, path = ""): string[] {
@@ -44,7 +49,7 @@ describe.each([
   });
 
   test("every field that a cache reads is read", () => {
-    const found = [...new Set(pathsOf(read.items?.[0]))].sort();
+    const found = [...new Set(pathsOf(read.items[0]))].sort();
     expect(found).toMatchSnapshot();
   });
 
@@ -55,6 +60,15 @@ describe.each([
       expect(() => readList(kind, bytes.subarray(0, length))).toThrow(TransportError);
     }
   });
+});
+
+test("the objects of a page are read one after the other", () => {
+  const { items, metadata } = readPage(Nodes as Kind, bytesOf(answers.nodes));
+  const names = (answers.nodes.json as { items: { metadata: { name: string } }[] }).items.map((item) => item.metadata.name);
+  expect(metadata?.resourceVersion).toMatch(/^\d+$/);
+  const iterator = (items as Iterable<KubeObject>)[Symbol.iterator]();
+  expect(names.map(() => iterator.next().value?.metadata?.name)).toEqual(names);
+  expect(iterator.next().done).toBe(true);
 });
 
 test("a refusal is read as a Status", () => {

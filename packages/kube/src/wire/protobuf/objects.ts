@@ -18,7 +18,7 @@ const RAW_TAG = (2 << 3) | BYTES;
 
 /** As JSON gives it. */
 export interface ListBody<T> {
-  readonly items?: readonly T[] | null;
+  readonly items?: Iterable<T> | null;
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string; readonly remainingItemCount?: number };
 }
 
@@ -51,21 +51,43 @@ const status = new Message<Omit<StatusBody, "kind" | "apiVersion">>({
   code: integer(6),
 });
 
-const lists = new Map(
-  Array.from(messages, ([kind, message]) => [
-    kind,
-    new Message<ListBody<KubeObject>>({ metadata: part(1, listMeta), items: parts(2, message) }),
-  ]),
-);
-
 /** Whether objects of the kind can be read in this encoding. */
 export function isInProtobuf(kind: Kind): boolean {
   return messages.has(kind);
 }
 
-export function readList<T extends KubeObject>(kind: Kind<T>, bytes: Uint8Array): ListBody<T> {
-  return readWith(lists.get(kind), bytes, `a list of ${kind.resource}`) as ListBody<T>;
+/** A page of a list: its metadata at once, its items as they are asked for. Both throw `TransportError` for what cannot be read. */
+export function readPage<T extends KubeObject>(kind: Kind<T>, bytes: Uint8Array): ListBody<T> {
+  const subject = `a list of ${kind.resource}`;
+  const message = messages.get(kind) as Message<T> | undefined;
+  return guarded(subject, () => {
+    if (message === undefined) throw new RangeError(UNASKED);
+    const reader = new WireReader(bytes);
+    const end = rawObject(reader);
+    const start = reader.position;
+    let metadata: ListBody<T>["metadata"] = {};
+    while (reader.position < end) {
+      const tag = reader.small();
+      if (tag === LIST_META_TAG) metadata = listMeta.read(reader, reader.partEnd());
+      else reader.skip(tag & 7);
+    }
+    if (reader.position !== end) throw new RangeError("its last item reaches beyond its end");
+    reader.position = start;
+    return { metadata, items: itemsOf(message, reader, end, subject) };
+  });
 }
+
+function* itemsOf<T>(message: Message<T>, reader: WireReader, end: number, subject: string): Generator<T> {
+  while (reader.position < end) {
+    const tag = reader.small();
+    if (tag === ITEM_TAG) yield guarded(subject, () => message.read(reader, reader.partEnd()));
+    else reader.skip(tag & 7);
+  }
+}
+
+const LIST_META_TAG = (1 << 3) | BYTES;
+const ITEM_TAG = (2 << 3) | BYTES;
+const UNASKED = "nobody asked for this kind in this encoding";
 
 export function readStatus(bytes: Uint8Array): StatusBody {
   return { kind: "Status", apiVersion: "v1", ...readWith(status, bytes, "a Status") };
@@ -101,17 +123,28 @@ function rawExtension(reader: WireReader): Uint8Array {
 }
 
 function readWith<T>(message: Message<T> | undefined, bytes: Uint8Array, subject: string): T {
-  try {
-    if (message === undefined) throw new RangeError("nobody asked for this kind in this encoding");
+  return guarded(subject, () => {
+    if (message === undefined) throw new RangeError(UNASKED);
     const reader = new WireReader(bytes);
-    if (MAGIC.some((byte, index) => bytes[index] !== byte)) throw new RangeError("it does not begin with k8s\\0");
-    reader.position = MAGIC.length;
-    while (reader.position < reader.length) {
-      const tag = reader.small();
-      if (tag === RAW_TAG) return message.read(reader, reader.partEnd());
-      reader.skip(tag & 7);
-    }
-    throw new RangeError("there is no object in it");
+    return message.read(reader, rawObject(reader));
+  });
+}
+
+/** Puts the reader at the object behind the magic bytes and the type, and gives its end. */
+function rawObject(reader: WireReader): number {
+  for (const byte of MAGIC)
+    if (reader.position >= reader.length || reader.byte() !== byte) throw new RangeError("it does not begin with k8s\\0");
+  while (reader.position < reader.length) {
+    const tag = reader.small();
+    if (tag === RAW_TAG) return reader.partEnd();
+    reader.skip(tag & 7);
+  }
+  throw new RangeError("there is no object in it");
+}
+
+function guarded<T>(subject: string, read: () => T): T {
+  try {
+    return read();
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new TransportError("malformed", `Cannot read ${subject}: ${error.message}`, error);

@@ -22,6 +22,10 @@ export class WireReader {
     return this.#bytes.length;
   }
 
+  byte(): number {
+    return this.#next();
+  }
+
   /** An unsigned number below 2^32, as tags, lengths and booleans are. */
   small(): number {
     const bytes = this.#bytes;
