@@ -22,7 +22,7 @@ import type { Rooms } from "../rooms.ts";
 import { messageOf } from "../runtime/answers.ts";
 import { durationText, listText } from "../runtime/log-context.ts";
 import type { NodeRecord } from "../state/node-record.ts";
-import { type PodRecord, podKey } from "../state/pod-record.ts";
+import { isTerminal, type PodRecord, podKey } from "../state/pod-record.ts";
 import { type ProblemView, problemAt } from "../state/problem.ts";
 import { isInitialized } from "../state/state-node.ts";
 import { createBatcher } from "./batcher.ts";
@@ -59,7 +59,7 @@ export function createProvisioner(rooms: Rooms, buffers: ProvisionedBuffers = no
       if (pod.isProvisionable) {
         podTimes.acknowledge(pod);
         batcher.trigger(pod.metadata.uid);
-      } else if (pod.nodeName !== "") podTimes.settle(pod);
+      } else if (pod.nodeName !== "" || pod.scheduledAtMs !== undefined || isTerminal(pod)) podTimes.settle(pod); // O-205
     };
     const seeNode = (node: NodeRecord) => {
       if (isDisrupted(node)) batcher.trigger(node.metadata.uid);
