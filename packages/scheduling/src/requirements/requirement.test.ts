@@ -93,6 +93,17 @@ describe("intersection", () => {
     );
   });
 
+  test("S-30, S-144: a value is in one of two sets when it is in their union, which without bounds is the smallest set that has both", () => {
+    fc.assert(
+      fc.property(anySet, anySet, fc.constantFrom(...UNIVERSE), (a, b, value) => {
+        const isInOne = a.has(value) || b.has(value);
+        const isIn = a.union(b)?.has(value) ?? true;
+        const isBounded = [a, b].some(({ gte, lte }) => gte !== undefined || lte !== undefined);
+        expect(isIn).toBe(isBounded ? isIn || isInOne : isInOne);
+      }),
+    );
+  });
+
   test("S-35: intersects says whether something is left, except where all integers between two bounds are excluded", () => {
     fc.assert(
       fc.property(anySet, anySet, (a, b) => {

@@ -110,6 +110,16 @@ export class Requirement {
     );
   }
 
+  /** A ∪ B; undefined = everything, also where bounds leave a gap that a requirement cannot say. */
+  union(other: Requirement): Requirement | undefined {
+    if (other === this) return this;
+    if (!this.isComplement && !other.isComplement) return new Requirement(this.key, false, distinct([...this.values, ...other.values]));
+    const open = [this, other].filter(({ isComplement }) => isComplement);
+    if (open.some(({ gte, lte }) => gte !== undefined || lte !== undefined)) return undefined;
+    const excluded = open[0]!.values.filter((value) => !(open[0] === this ? other : this).has(value));
+    return excluded.length === 0 ? undefined : new Requirement(this.key, true, excluded);
+  }
+
   /** Without building the set. Two complements always intersect, even where all integers between the bounds are excluded (S-35). */
   intersects(other: Requirement): boolean {
     if (this.isComplement && other.isComplement) return !isEmptyRange(larger(this.gte, other.gte), smaller(this.lte, other.lte));

@@ -1,5 +1,6 @@
 /** Topology word by word: every question counts all pods again. Rules S-131…S-156. */
-import { type LabelSelector, normalizeLabel, type PodAffinityTerm, type Taint, type Toleration } from "@joinery/api";
+import { fits, type LabelSelector, normalizeLabel, type PodAffinityTerm, type Taint, type Toleration } from "@joinery/api";
+import { allocatableGroups } from "../catalog/allocatable.ts";
 import { type PodVariant, podRequirements, podVariants } from "../pods/pod-variants.ts";
 import type { PodShape, Problem } from "../problem.ts";
 import { Requirement } from "../requirements/requirement.ts";
@@ -107,9 +108,8 @@ export class ModelTopology {
           alternatives.some((wanted) =>
             isPlanned && key === HOSTNAME ? requirements.intersects(wanted) : requirements.isCompatible(wanted),
           ));
-      const isOpen =
-        nodeAffinityPolicy === "Ignore" || (alternatives.length > 1 && alternatives.some((one) => !one.find(key)?.listedValues));
-      const reach = (domain: string) => isOpen || alternatives.some((wanted) => wanted.find(key)?.has(domain) ?? true);
+      const reach = (domain: string) =>
+        nodeAffinityPolicy === "Ignore" || alternatives.some((wanted) => wanted.find(key)?.has(domain) ?? true);
       const tolerations = nodeTaintsPolicy === "Honor" ? variant.tolerations : undefined;
       const selects = (other: PodShape) => !isNil && inNamespace(other) && meets(other);
       const lists = (other: PodShape) => inNamespace(other) && meets(other);
@@ -154,8 +154,7 @@ export class ModelTopology {
     const isDecided = () =>
       this.placements.every(({ shape, isThere, now }) => !selects(shape) || isThere || now().find(key)?.listedValues?.length === 1);
     const alternatives = podRequirements(owner).map((wanted) => wanted.find(key));
-    const isOpen = alternatives.length > 1 && alternatives.some((one) => !one?.listedValues);
-    const reach = (domain: string) => isOpen || alternatives.some((one) => one?.has(domain) ?? true);
+    const reach = (domain: string) => alternatives.some((one) => one?.has(domain) ?? true);
     return { kind, key, maxSkew: 0, minDomains: 0, domains: [...counts.keys()].sort(), selects, counts, reach, isDecided };
   }
 
@@ -211,10 +210,19 @@ export class ModelTopology {
       const taints = nodePool.spec.template.spec.taints ?? [];
       if (tolerations !== undefined && keepingAway(taints, tolerations).length > 0) continue;
       const requirements = templateRequirements(nodePool);
+      const typeLabels = instanceTypes.map((type) => Requirements.fromItems(type.requirements));
+      const isOffered = (labels: Requirements) =>
+        instanceTypes.some(
+          (type, index) =>
+            typeLabels[index]!.intersects(labels) &&
+            allocatableGroups(type).some(
+              ({ allocatable, offerings }) =>
+                fits({}, allocatable) && offerings.some((offering) => labels.intersects(Requirements.fromItems(offering.requirements))),
+            ),
+        );
       for (const value of requirements.find(key)?.listedValues ?? []) domains.add(value);
-      for (const type of instanceTypes) {
-        for (const value of requirements.and(Requirements.fromItems(type.requirements)).find(key)?.listedValues ?? []) domains.add(value);
-      }
+      const ofTypes = typeLabels.flatMap((labels) => requirements.and(labels).find(key)?.listedValues ?? []);
+      for (const value of ofTypes) if (isOffered(requirements.and([Requirement.in(key, value)]))) domains.add(value);
     }
     return domains;
   }

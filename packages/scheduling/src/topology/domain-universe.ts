@@ -1,8 +1,9 @@
 /** Which values of a label new nodes could have, and under which taints. Rules S-131, S-132. */
 import type { Taint, Toleration } from "@joinery/api";
 import type { Catalog } from "../catalog/catalog.ts";
+import { intersection, isEmpty } from "../catalog/type-set.ts";
 import { remembered } from "../memo.ts";
-import type { Requirement } from "../requirements/requirement.ts";
+import { Requirement } from "../requirements/requirement.ts";
 import type { Requirements } from "../requirements/requirements.ts";
 import { keepingAway } from "../taints.ts";
 
@@ -45,14 +46,27 @@ function isOpen(offers: readonly (readonly Taint[])[], tolerations: readonly Tol
   return offers.some((taints) => keepingAway(taints, tolerations).length === 0);
 }
 
-/** Values that the pool excludes are none of its domains, which Karpenter counts in (S-131). */
+/**
+ * Values that the pool lists, and those in which its types are offered now. Karpenter also counts in what it excludes, and where its types
+ * could be but are not offered (S-131); kube-scheduler knows a domain only where a node is, so none of these holds a spread back.
+ */
 function valuesIn({ catalog, requirements }: DomainSource, key: string): ReadonlySet<string> {
   const ofPool = requirements.find(key);
   const values = new Set(ofPool?.listedValues);
-  const add = (offered: Requirement) => {
-    const both = ofPool?.intersect(offered) ?? offered;
-    for (const value of both.listedValues ?? []) values.add(value);
-  };
-  for (const offered of catalog.findLabel(key)?.requirements ?? []) add(offered);
+  for (const ofType of catalog.findLabel(key)?.requirements ?? []) {
+    for (const value of (ofPool?.intersect(ofType) ?? ofType).listedValues ?? []) {
+      if (!values.has(value) && isOffered(catalog, requirements.and([Requirement.in(key, value)]))) values.add(value);
+    }
+  }
   return values;
+}
+
+/** Whether the pool may still grow is not asked. */
+function isOffered(catalog: Catalog, requirements: Requirements): boolean {
+  let variants = intersection(catalog.sound, catalog.offeringAny(catalog.kindsUnder(requirements)));
+  for (const requirement of requirements) {
+    const label = catalog.findLabel(requirement.key);
+    if (label !== undefined) variants = intersection(variants, label.compatibleWith(requirement));
+  }
+  return !isEmpty(variants);
 }

@@ -4,7 +4,7 @@ import { remembered } from "../memo.ts";
 import type { PodVariant } from "../pods/pod-variants.ts";
 import type { PodSite } from "../problem.ts";
 import { meetsRequirements } from "../requirements/node-labels.ts";
-import { Requirement } from "../requirements/requirement.ts";
+import type { Requirement } from "../requirements/requirement.ts";
 import type { Requirements } from "../requirements/requirements.ts";
 import { keepingAway } from "../taints.ts";
 
@@ -77,10 +77,8 @@ function mayMeet(requirements: Requirements, wanted: Requirements): boolean {
   return requirements.intersects(wanted);
 }
 
-/** In which domains along a label one of the alternatives can be met; undefined = any, also where they do not agree on a list. */
+/** In which domains along a label one of the alternatives can be met; undefined = any. */
 export function domainsAlong(alternatives: readonly Requirements[], key: string): Requirement | undefined {
   const [first, ...others] = alternatives.map((wanted) => wanted.find(key));
-  if (others.length === 0) return first;
-  const lists = [first, ...others].map((requirement) => requirement?.listedValues);
-  return lists.includes(undefined) ? undefined : Requirement.in(key, ...lists.flatMap((values) => values!));
+  return others.reduce((either, other) => other && either?.union(other), first);
 }

@@ -1,0 +1,52 @@
+/** Pods that Karpenter places, and kube-scheduler binds, which were left out once; each in its smallest form. */
+import type { PodAffinityTerm, TopologySpreadConstraint } from "@joinery/api";
+import { expect, test } from "vitest";
+import type { Plan } from "../plan.ts";
+import { aNode, anOffering, aPod, aPool, aProblem, aType, bound, type PodWish, type ProblemWish, pods } from "../testing/builders.ts";
+import { solve } from "./solve.ts";
+
+const ZONE = "topology.kubernetes.io/zone";
+const APP = { app: "x" };
+
+const planOf = (wish: ProblemWish) => solve(aProblem({ ...wish, options: { preferencePolicy: "Respect", ...wish.options } }));
+const leftOut = (plan: Plan) => plan.unschedulable.map(({ pod }) => pod);
+const zonesOf = (plan: Plan) =>
+  plan.newNodes.map(({ requirements, pods: { length } }) => [requirements.find(({ key }) => key === ZONE)?.values?.join("|"), length]);
+const spread: TopologySpreadConstraint = {
+  maxSkew: 1,
+  topologyKey: ZONE,
+  whenUnsatisfiable: "DoNotSchedule",
+  labelSelector: { matchLabels: APP },
+};
+
+test.each<{ what: string; node: readonly string[]; listed?: readonly string[]; counts: readonly number[] }>([
+  { what: "nor is a node there", node: [], counts: [2, 2] },
+  { what: "but a node is there", node: ["z3"], counts: [1, 1] },
+  { what: "but the pool lists it", node: [], listed: ["z1", "z2", "z3"], counts: [1, 1] },
+])("S-131, S-144: a zone in which nothing is offered, $what", ({ node, listed, counts }) => {
+  const offerings = ["z1", "z2", "z3"].map((zone) => anOffering("spot", zone, 1, { isAvailable: zone !== "z3" }));
+  const plan = planOf({
+    types: [aType({ name: "t", cpu: 4, memory: "16Gi", offerings })],
+    pools: [aPool({ ...(listed && { requirements: [{ key: ZONE, operator: "In", values: listed }] }) })],
+    nodes: node.map((zone) => aNode({ name: "full", labels: { [ZONE]: zone }, allocatable: {} })),
+    pods: pods(4, { labels: APP, requests: { cpu: "3" }, spec: { topologySpreadConstraints: [spread] } }),
+  });
+  expect(
+    zonesOf(plan)
+      .map(([zone]) => zone)
+      .sort(),
+  ).toEqual(counts.flatMap((count, index) => Array(count).fill(`z${index + 1}`)));
+});
+
+test("S-144: terms that exclude and terms that list leave the zones of both to a spread, and no others", () => {
+  const terms = [
+    [{ key: ZONE, operator: "NotIn" as const, values: ["z2", "z3"] }],
+    [{ key: ZONE, operator: "In" as const, values: ["z3", "nowhere"] }],
+  ];
+  const at = (zone: string) => bound({ labels: APP }, { name: zone, labels: { [ZONE]: zone } });
+  const plan = planOf({
+    boundPods: [at("z1"), at("z3")],
+    pods: [aPod({ labels: APP, terms, spec: { topologySpreadConstraints: [spread] } })],
+  });
+  expect(zonesOf(plan)).toEqual([["z1", 1]]);
+});
