@@ -4,7 +4,7 @@ import { bindPod, createWorld, putPendingPod, putPool } from "./testing/world.ts
 
 const DAY_MS = 86_400_000;
 
-test("a quiet day writes nothing, and costs a look at the cloud every two minutes", async () => {
+test("a quiet day writes nothing, and costs a look at the cloud every two minutes and at the server's version every hour", async () => {
   const world = createWorld();
   putPool(world);
   putPendingPod(world, "a");
@@ -13,12 +13,12 @@ test("a quiet day writes nothing, and costs a look at the cloud every two minute
   bindPod(world, "a", world.claims()[0]!.status!.nodeName!);
   await world.clock.advance(10 * 60_000);
   const written = world.api.writes.length;
-  let requests = 0;
-  world.api.faults.before = () => void requests++;
+  const requests: string[] = [];
+  world.api.faults.before = ({ path }) => void requests.push(path);
   await world.clock.advance(DAY_MS);
   expect(world.api.writes.slice(written)).toEqual([]);
-  expect(requests).toBe(0);
-  expect(world.clock.timerCount).toBeLessThanOrEqual(18); // the watches, the two collectors, the expiration, the prices
+  expect(requests).toEqual(Array(24).fill("/version"));
+  expect(world.clock.timerCount).toBeLessThanOrEqual(19); // the watches, the two collectors, the expiration, the prices, the version
 });
 
 test("a pod that no node can ever hold costs no solve while nothing changes", async () => {

@@ -1,5 +1,6 @@
 /** Every loop of the controller, by the names that logs, metrics and dashboards know. Rules O-98…O-100. */
 import { CapacityBuffers, type Kind, NodeClaims, NodePools, Nodes, Pods } from "@joinery/api";
+import { createServerVersionLoop } from "./api-server/server-version.ts";
 import { createBufferLoop } from "./buffers/buffer-loop.ts";
 import { createProvisionedBuffers, noBuffers } from "./buffers/provisioned-buffers.ts";
 import type { CloudProvider } from "./cloud-provider.ts";
@@ -68,6 +69,7 @@ export function createLoops(rooms: Rooms, measured: (controller: string) => Clou
     createNodeTerminationLoop(roomsOf("node.termination", Nodes), queue),
     ...(isClusterStateObservabilityDisabled ? [] : [createPricingLoop(roomsOf("state.pricing", NodePools), rooms.costs)]),
     showing(roomsOf("cloudprovider.metrics")),
+    createServerVersionLoop(roomsOf("providers.version")),
     createNodeClaimCollector(roomsOf("nodeclaim.garbagecollection")),
     createInstanceCollector(roomsOf("instance.garbagecollection")),
     createReadinessLoop(roomsOf("nodepool.readiness", NodePools)),

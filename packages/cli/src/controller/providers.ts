@@ -51,6 +51,8 @@ export async function awsFactory({
   closing.push(() => transport.close());
   const ec2 = createHttpEc2Port(transport);
   const { clusterName, clusterEndpoint, vmMemoryOverheadPercent, reservedEnis, isolatedVpc } = settings;
+  // O-2: now, and not anew with each term of leadership.
+  const region = env.AWS_REGION || env.AWS_DEFAULT_REGION || "us-east-1";
   return {
     nodeClassKinds: [Ec2NodeClasses],
     vocabulary: AWS_VOCABULARY,
@@ -61,7 +63,7 @@ export async function awsFactory({
         clock,
         random,
         clusterName,
-        region: env.AWS_REGION || env.AWS_DEFAULT_REGION || "us-east-1",
+        region,
         cluster: { endpoint: clusterEndpoint || server },
         vmMemoryOverheadPercent,
         reservedEnis,

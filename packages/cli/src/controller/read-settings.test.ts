@@ -88,6 +88,13 @@ const cases: readonly Case[] = [
       /^ami-refresh-interval: must be at least 1m, is 59s/,
     ],
   },
+  {
+    rule: "O-7: core's faults before the provider's",
+    provider: "aws",
+    env: { LOG_LEVEL: "warn", FEATURE_GATES: "NodeRepair" },
+    flags: { reservedEnis: -1 },
+    messages: [/^log-level/, /^feature-gates/, /^cluster-name/, /^reserved-enis/],
+  },
   ...["/path", "https://"].map((clusterEndpoint) => ({
     rule: `O-33: ${clusterEndpoint}`,
     provider: "aws" as const,
@@ -112,6 +119,14 @@ describe("settings of the controller", () => {
       kind: "settings",
       ignored: [{ variable: "KUBE_CLIENT_QPS", value: "x", used: 200 }],
     });
+  });
+
+  test("O-2: the environment is read once; what changes in it later changes nothing", () => {
+    const env: Record<string, string> = { METRICS_PORT: "9000", FEATURE_GATES: "NodeOverlay=true" };
+    const outcome = readSettings({}, env, "kwok");
+    env.METRICS_PORT = "9100";
+    env.FEATURE_GATES = "";
+    expect(outcome).toMatchObject({ settings: { metricsPort: 9000 }, gates: { NodeOverlay: true } });
   });
 
   test("settings without effect are named when they are given", () => {

@@ -47,8 +47,12 @@ export function readSettings(flags: FlagValues, env: Environment, provider: Clou
   // Each value was parsed as the kind of its setting.
   const settings = values as Settings;
   const gates = parseFeatureGates(settings.featureGates);
-  const messages = [...faultsOf(settings), ...(provider === "aws" ? awsFaultsOf(settings) : [])];
-  if (gates.kind === "invalid") messages.push(`feature-gates: ${gates.message}`);
+  // O-7: core's first, then the provider's.
+  const messages = [
+    ...faultsOf(settings),
+    ...(gates.kind === "invalid" ? [`feature-gates: ${gates.message}`] : []),
+    ...(provider === "aws" ? awsFaultsOf(settings) : []),
+  ];
   if (messages.length > 0 || gates.kind === "invalid") return { kind: "invalid", messages };
   return {
     kind: "settings",

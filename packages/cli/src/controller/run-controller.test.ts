@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { version } from "../build-info.ts";
 import { runCommand } from "../main.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "joinery-controller-"));
@@ -29,6 +30,7 @@ async function start(args: readonly string[], env: Readonly<Record<string, strin
   const log = join(folder, "log");
   rmSync(log, { force: true });
   let err = "";
+  let out = "";
   const terminal = (write: (text: string) => void) => ({
     write,
     isInteractive: false,
@@ -44,7 +46,9 @@ async function start(args: readonly string[], env: Readonly<Record<string, strin
   ];
   const status = await runCommand([...all, `--log-output-paths=${log}`, ...args], {
     env,
-    out: terminal(() => undefined),
+    out: terminal((text) => {
+      out += text;
+    }),
     err: terminal((text) => {
       err += text;
     }),
@@ -54,7 +58,7 @@ async function start(args: readonly string[], env: Readonly<Record<string, strin
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
-  return { status, err, lines };
+  return { status, err, out, lines };
 }
 
 test.each([
@@ -73,6 +77,54 @@ test("a gate that is on and does nothing in this version is in the log", async (
   expect(lines.filter(({ message }) => message === "feature gate has no effect in this version").map(({ gate }) => gate)).toEqual([
     "NodeRepair",
   ]);
+});
+
+test("O-7, O-61: settings that are wrong end it before there is a log, in words on stderr", async () => {
+  const { status, err, lines } = await start(["--log-level=warn", "--preference-policy=respect"]);
+  expect(err).toMatch(/^error: 2 settings are wrong\nlog-level \(LOG_LEVEL\): "warn".*\npreference-policy: "respect"/);
+  expect(status).toBe(2);
+  expect(lines).toEqual([]);
+});
+
+test("O-6: a flag that does not exist ends it", async () => {
+  const { status, err, lines } = await start(["--metrics-prot=1"]);
+  expect(err).toMatch(/^error: unknown option '--metrics-prot=1'/);
+  expect(status).toBe(2);
+  expect(lines).toEqual([]);
+});
+
+test.each(["-h", "--help"])("O-6: %s shows the usage and is no error", async (flag) => {
+  const { status, out, lines } = await start([flag]);
+  expect(out).toMatch(/^Usage: joinery controller [\s\S]*--metrics-port <int> .*METRICS_PORT, default 8080/m);
+  expect(status).toBe(0);
+  expect(lines).toEqual([]);
+});
+
+test("O-62: no cluster anywhere ends it", async () => {
+  const { status, err } = await start(["--kubeconfig="]);
+  expect(err).toMatch(/^error: Cannot find a cluster: KUBECONFIG is not set, this is no pod, and there is no ~\/.kube\/config/);
+  expect(status).toBe(2);
+});
+
+test("O-61, O-62: the log comes first, and says which version this is before anything is asked", async () => {
+  const { port } = taken.address() as AddressInfo;
+  const { lines } = await start([`--health-probe-port=${port}`, "--log-level=debug"]);
+  const told = lines.map(({ level, message }) => `${level} ${message}`).filter((line) => !line.includes("revision of this build"));
+  expect(told.slice(0, 2)).toEqual(["DEBUG discovered karpenter version", "INFO starting"]);
+  expect(lines.find(({ message }) => message === "discovered karpenter version")).toMatchObject({ version });
+});
+
+const spread = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway" };
+
+test.each([
+  { config: JSON.stringify({ podTopologySpread: { defaultConstraints: [spread] } }), told: [[spread]] },
+  { config: "", told: [] },
+])("O-60: the constraints of $config are in the log once, those of nothing are not", async ({ config, told }) => {
+  const { port } = taken.address() as AddressInfo;
+  const { lines } = await start([`--health-probe-port=${port}`, `--scheduler-config=${config}`]);
+  const found = lines.filter(({ defaultConstraints }) => defaultConstraints !== undefined);
+  expect(found.map(({ defaultConstraints }) => defaultConstraints)).toEqual(told);
+  expect(found.map(({ level }) => level)).toEqual(told.map(() => "INFO"));
 });
 
 test("O-23: an output of the log that cannot be opened is an error of its setting", async () => {

@@ -1,13 +1,6 @@
 /** `joinery controller`: settings, log, API server, provider, probes; then core works until a signal says stop. Rules O-61…O-83, O-92…O-95. */
 import { hostname } from "node:os";
-import {
-  type Controller,
-  type CoreOptions,
-  createController,
-  createMetricsRegistry,
-  type Logger,
-  type ProviderFactory,
-} from "@joinery/core";
+import { type Controller, createController, createMetricsRegistry, type Logger, type ProviderFactory } from "@joinery/core";
 import {
   type Clock,
   createRealClock,
@@ -17,13 +10,12 @@ import {
   loadTransport,
   randomUuid,
 } from "@joinery/kube";
-import { type Effort, improvementOf } from "@joinery/scheduling";
 import { revision, version } from "../build-info.ts";
 import { CommandError, exitStatus } from "../exit-status.ts";
 import { readSchedulerConfig } from "../scheduler-config/read-scheduler-config.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { type ControllerLog, createControllerLog } from "./controller-log.ts";
-import type { FeatureGates } from "./feature-gates.ts";
+import { coreOptions } from "./core-options.ts";
 import { GATES_WITHOUT_EFFECT } from "./gate-effects.ts";
 import { leaseTiming } from "./lease-timing.ts";
 import { keepBelow } from "./memory-limit.ts";
@@ -190,25 +182,6 @@ interface FactoryRooms {
 function factoryOf(flags: ControllerFlags, settings: Settings, rooms: FactoryRooms): Promise<ProviderFactory> {
   if (flags.cloudProvider === "kwok") return kwokFactory(flags.instanceTypesFilePath);
   return awsFactory({ settings, ec2Endpoint: flags.ec2Endpoint, ...rooms });
-}
-
-function coreOptions(settings: Settings, gates: FeatureGates): Partial<CoreOptions> {
-  return {
-    batchIdleMs: settings.batchIdleDuration,
-    batchMaxMs: settings.batchMaxDuration,
-    cpuRequestsMillicores: settings.cpuRequests,
-    // The values were checked when the settings were read.
-    preferencePolicy: settings.preferencePolicy as CoreOptions["preferencePolicy"],
-    minValuesPolicy: settings.minValuesPolicy as CoreOptions["minValuesPolicy"],
-    improvement: improvementOf(settings.optimize as Effort, settings.nodeOverheadPrice),
-    isReservedCapacityOn: gates.ReservedCapacity,
-    isStaticCapacityOn: gates.StaticCapacity,
-    isCapacityBufferOn: gates.CapacityBuffer,
-    isNodeOverlayOn: gates.NodeOverlay,
-    isPodDeletionCostManaged: gates.PodDeletionCostManagement,
-    isDraIgnored: settings.ignoreDraRequests,
-    isClusterStateObservabilityDisabled: settings.disableClusterStateObservability,
-  };
 }
 
 /** O-19: outside a cluster nobody says which namespace is meant. */

@@ -1,6 +1,6 @@
 /**
  * One controller: keys are woken by changes of caches and by due times, workers reconcile them, one at a time per key. Nothing runs
- * while nothing is due. Rules L-15, L-17, L-18, L-19.
+ * while nothing is due. Rules L-15, L-17, L-18, L-19, O-108.
  */
 import type { Kind } from "@joinery/api";
 import {
@@ -30,9 +30,12 @@ export interface LoopOptions<T> {
   readonly gone?: (key: string) => void;
   readonly sources: readonly Source[];
   readonly workers: number;
-  /** L-18: 5 ms to 1000 s unless said otherwise. */
+  /** `DEFAULT_BACKOFF` when absent. */
   readonly backoff?: BackoffOptions;
 }
+
+/** L-18, O-108: 5 ms to 1000 s per key; and however many keys fail, they come back ten a second. */
+const DEFAULT_BACKOFF: BackoffOptions = { bucket: { perSecond: 10, burst: 100 } };
 
 export interface LoopRooms {
   readonly clock: Clock;
@@ -53,7 +56,7 @@ export interface Loop {
 }
 
 export function createLoop<T>(options: LoopOptions<T>, { clock, log, random, kind, observe }: LoopRooms): Loop {
-  const { name, find, reconciler, gone, sources, workers, backoff } = options;
+  const { name, find, reconciler, gone, sources, workers, backoff = DEFAULT_BACKOFF } = options;
   const metrics = observe?.(name, workers);
   const ids = random.split(`reconciles of ${name}`);
   const queue = createWorkQueue({

@@ -114,6 +114,7 @@ export function createFakeApi(clock: Clock): FakeApi {
     const { path, subresource } = split(full);
     switch (method) {
       case "GET": {
+        if (path === "/version") return { status: 200, body: { major: "1", minor: "36" } };
         const held = objects.get(path);
         if (held !== undefined) return { status: 200, body: held };
         if (isObject(path)) return notFound(path);

@@ -104,7 +104,7 @@ test("KUBECONFIG: the first file to name something wins, and missing files are p
   await expect(load({ env: { KUBECONFIG: join(directory, "none.yaml") } })).rejects.toThrow("no file of KUBECONFIG exists");
 });
 
-test("the order: flag, KUBECONFIG, the pod's own cluster, ~/.kube/config", async () => {
+test("O-62: the order: flag, KUBECONFIG, the pod's own cluster, ~/.kube/config", async () => {
   const home = join(directory, "home");
   await file("home/.kube/config", kubeconfig({ user: "token: home" }));
   const named = await file("named.yaml", kubeconfig({ user: "token: named" }));
