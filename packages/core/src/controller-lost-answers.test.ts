@@ -52,3 +52,23 @@ test.each(Array.from({ length: 12 }, (_, seed) => seed))("nodes come and go what
   const wished = world.claims().map(({ status }) => status?.providerID);
   expect([...world.cloud.instances.keys()].sort()).toEqual(wished.sort());
 });
+
+test("L-39: a NodeClaim that is gone before the answer to its creation arrives leaves nothing that plans would wait for", async () => {
+  const world = createWorld();
+  putPool(world);
+  putPendingPod(world, "a");
+  let deleted = 0;
+  world.api.faults.after = ({ method, path }) => {
+    if (method !== "POST" || !path.endsWith("/nodeclaims") || deleted++ > 0) return;
+    for (const { metadata } of world.claims()) world.api.remove(`${path}/${metadata!.name}`);
+  };
+  const { controller } = world.start();
+  await world.until("gone", () => deleted === 1);
+  expect(world.claims()).toEqual([]);
+  await world.clock.advance(1000);
+  expect(controller.cluster!.sync.isSynced).toBe(true);
+  expect(controller.caches.nodeClaims.size).toBe(0);
+  putPendingPod(world, "b");
+  await world.until("a node for both", () => world.claims().some(isReady));
+  expect(world.claims()).toHaveLength(1);
+});

@@ -37,7 +37,7 @@ test("3.7: a pending pod becomes a NodeClaim, an instance, a registered and an i
   await kill();
 });
 
-test("L-34, L-38: while a launch does not come off no plan is made, and after half a minute that is told, every ten seconds", async () => {
+test("L-34, L-38, O-279: while a launch does not come off no plan is made, and after half a minute that is told, every ten seconds", async () => {
   const world = createWorld();
   world.cloud.onLaunch = () => ({ kind: "failed", reason: "Slow", message: "later" });
   putPool(world);

@@ -30,6 +30,16 @@ test("L-167, L-168: a NodeClaim whose instance is gone goes too, once its kubele
   await world.until("collected", () => world.claims().every(({ metadata }) => metadata!.uid !== uid), 5 * MINUTE_MS);
 });
 
+test("L-255: while Nodes cannot be asked for, a NodeClaim whose Node was ready is not taken for one without", async () => {
+  const world = await withNode();
+  const uid = world.claims()[0]!.metadata!.uid;
+  world.api.faults.before = ({ path }) =>
+    path.startsWith(NODES) ? { status: 500, body: { kind: "Status", code: 500, reason: "InternalError", message: "no" } } : undefined;
+  world.cloud.instances.clear();
+  await world.clock.advance(10 * MINUTE_MS);
+  expect(world.claims().map(({ metadata }) => [metadata!.uid, metadata!.deletionTimestamp])).toEqual([[uid, undefined]]);
+});
+
 test("L-169: an instance without its Node object keeps its NodeClaim", async () => {
   const world = await withNode();
   const uid = world.claims()[0]!.metadata!.uid;

@@ -196,3 +196,22 @@ test("L-172: a Node with our finalizer and no NodeClaim stays until somebody del
   await world.clock.advance(5 * HOUR_MS);
   expect(world.api.find<NodeClaim>(`${NODES}/lonely`)?.metadata?.deletionTimestamp).toBeUndefined();
 });
+
+test.each([
+  { rule: "L-88, L-89, V-95", what: "an error that is thrown", isThrown: true, bytes: 1024 },
+  { rule: "L-87, L-89", what: "a provider's own message", isThrown: false, bytes: 2000 },
+])("$rule: of $what with 2,000 bytes the condition has $bytes", async ({ isThrown, bytes }) => {
+  const world = createWorld();
+  const message = "x".repeat(2000);
+  world.cloud.onLaunch = () => {
+    if (isThrown) throw new Error(message);
+    return { kind: "failed", reason: "Unauthorized", message };
+  };
+  putPool(world);
+  putPendingPod(world, "a");
+  world.start();
+  const told = () => world.claims().map((claim) => claimCondition(claim, "Launched").message ?? "")[0] ?? "";
+  await world.until("told", () => told().includes("xxx"));
+  expect(told()).toHaveLength(bytes);
+  expect(told().endsWith("...")).toBe(isThrown);
+});

@@ -4,8 +4,10 @@ import { expect, test } from "vitest";
 import { silentLogger } from "../logger.ts";
 import { createFakeApi, type FakeApi } from "../testing/fake-api.ts";
 import { TestNodeClasses } from "../testing/fake-cloud.ts";
-import { createCaches } from "./caches.ts";
+import { type Caches, createCaches } from "./caches.ts";
 import { type Cluster, createCluster, nominationMs } from "./cluster.ts";
+import { reschedulingCost } from "./eviction-cost.ts";
+import { censusOf } from "./node-slots.ts";
 import { allocatableOf, capacityOf, hostnameOf, isDeleted, nameOf, taintsOf } from "./state-node.ts";
 
 const MINUTE_MS = 60_000;
@@ -14,6 +16,7 @@ const nodeClassRef = { group: "test.joinery.dev", kind: "TestNodeClass", name: "
 interface Fixture {
   readonly api: FakeApi;
   readonly cluster: Cluster;
+  readonly caches: Caches;
   settle(): Promise<void>;
   readonly clock: ReturnType<typeof createVirtualClock>;
   readonly kube: ReturnType<typeof createKubeClient>;
@@ -40,6 +43,7 @@ async function fixture(): Promise<Fixture> {
   return {
     api,
     cluster,
+    caches,
     clock,
     kube,
     settle: () => clock.settle(),
@@ -204,6 +208,39 @@ test("L-26, L-50: a NodeClaim that changes keeps its node's mark, nomination and
   expect(cluster.isMarked(cluster.find("p")!)).toBe(true);
 });
 
+test("L-58: a mark moves a NodeClaim from those that are there to those that go, and no change of it moves it back", async () => {
+  const { claim, cluster, caches } = await fixture();
+  const launched = (name: string, annotations = {}) =>
+    claim(name, { metadata: { labels: owned, annotations }, status: { providerID: `of-${name}` } });
+  await launched("a");
+  await launched("b");
+  const census = () => {
+    const { active, deleting } = censusOf("default", caches, cluster);
+    return [active, deleting].map((claims) => claims.map(({ metadata }) => metadata?.name).sort());
+  };
+  expect(census()).toEqual([["a", "b"], []]);
+  cluster.mark(["of-a"]);
+  expect(census()).toEqual([["b"], ["a"]]);
+  await launched("a", { changed: "yes" });
+  expect(census()).toEqual([["b"], ["a"]]);
+  cluster.unmark(["of-a"]);
+  expect(census()).toEqual([["a", "b"], []]);
+});
+
+test("L-250: a NodeClaim that changes leaves what it costs to move its pods as it was", async () => {
+  const { node, claim, pod, cluster, caches } = await fixture();
+  const launched = (annotations = {}) => claim("c", { metadata: { labels: owned, annotations }, status: { providerID: "p", ...four } });
+  await launched();
+  await node("n", { metadata: { labels: ready }, spec: { providerID: "p" }, status: four });
+  await pod("a", "n", "1", {
+    metadata: { ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "r", uid: "r", controller: true }] },
+  });
+  const cost = () => reschedulingCost(caches.pods.by("node", nameOf(cluster.find("p")!)), { isDeletionCostManaged: false });
+  expect(cost()).toBe(2);
+  await launched({ changed: "yes" });
+  expect(cost()).toBe(2);
+});
+
 test("L-53, L-55, L-56: a pool holds what its unmarked nodes have, each once", async () => {
   const { node, claim, cluster } = await fixture();
   await claim("c", { metadata: { labels: owned }, status: { providerID: "p", capacity: { cpu: "4" } } });
@@ -218,7 +255,7 @@ test("L-53, L-55, L-56: a pool holds what its unmarked nodes have, each once", a
   expect([cluster.poolResources("default"), cluster.poolResources("other")]).toEqual([undefined, { cpu: 5000, nodes: 1 }]);
 });
 
-test("L-34…L-36, L-40: synced once all is known, and not while a NodeClaim has no instance", async () => {
+test("L-34…L-36, L-40, O-279: synced once all is known, and not while a NodeClaim has no instance", async () => {
   const { claim, cluster, kube, clock } = await fixture();
   expect(cluster.sync.isSynced).toBe(false);
   await cluster.sync.catchUp(kube, new AbortController().signal);
@@ -229,6 +266,16 @@ test("L-34…L-36, L-40: synced once all is known, and not while a NodeClaim has
   await claim("c", { status: { providerID: "p" } });
   expect([cluster.sync.isSynced, cluster.sync.unsyncedMs]).toEqual([true, 0]);
   for await (const { metadata } of kube.listAll(NodeClaims)) expect(metadata?.name).toBe("c");
+});
+
+test("L-37: what is known beyond what the API server lists keeps nobody waiting", async () => {
+  const { claim, node, cluster, kube, keys } = await fixture();
+  await claim("c", { status: { providerID: "p" } });
+  await node("n", { spec: { providerID: "q" } });
+  const behind: KubeClient = { ...kube, async *listAll() {} };
+  await cluster.sync.catchUp(behind, new AbortController().signal);
+  expect(cluster.sync.isSynced).toBe(true);
+  expect(keys()).toEqual(["p", "q"]);
 });
 
 test("L-35: what is listed is known, though the watch has not brought it; what the watch knows better stays", async () => {

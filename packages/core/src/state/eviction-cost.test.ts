@@ -26,6 +26,7 @@ test.each<Case>([
   { rule: "V-80: a fraction", annotations: { [DELETION_COST]: "1.5" }, cost: 1 },
   { rule: "V-80: an exponent", annotations: { [DELETION_COST]: "1e3" }, cost: 1 },
   { rule: "V-80: beyond an int32", annotations: { [DELETION_COST]: "2147483648" }, cost: 1 },
+  { rule: "V-126: left over from when the gate was on", annotations: { [DELETION_COST]: "-2147483648" }, cost: 1 },
   { rule: "V-80: gate on, deletion cost", annotations: { [DELETION_COST]: "134217728" }, options: on, cost: 1 },
   { rule: "VT-40: gate on, both", annotations: { [DELETION_COST]: "100", [DISRUPTION_COST]: "2000000000" }, options: on, cost: 10 },
 ])("$rule: $cost", ({ annotations, priority, options = off, cost }) => {

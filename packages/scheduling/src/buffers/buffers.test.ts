@@ -33,7 +33,7 @@ test.each([
   { given: "limits on memory alone", spec: { podTemplateRef: { name: "pt" }, limits: { memory: "1Gi" } }, expected: 0 },
   { given: "scaled to 0, 20 %, limit 5 cpu", spec: { scalableRef: web, percentage: 20, limits: { cpu: "5" } }, workload: 0, expected: 5 },
   { given: "a workload without replicas has one", spec: { scalableRef: web, percentage: 200 }, workload: undefined, expected: 2 },
-])("A-61, L-214: $given → $expected", ({ spec, expected, ...rest }) => {
+])("A-61, L-211, L-214, L-258: $given → $expected", ({ spec, expected, ...rest }) => {
   const workload = "workload" in rest ? rest.workload : 10;
   expect(resolveBuffer(aBuffer(spec as CapacityBuffer["spec"]), sources(aTemplate("1"), workload))).toMatchObject({
     kind: "resolved",

@@ -39,7 +39,7 @@ test("L-242: the heavier overlay prices its zone, the lighter one what is left",
   expect(pricesOf(types[0]![0]!)).toEqual([121.421, 1.02, 165.421]);
 });
 
-test("L-243, A-54: of two of one weight the earlier name conflicts, and is applied nowhere", () => {
+test("L-243, L-258, A-54: of two of one weight the earlier name conflicts, and is applied nowhere", () => {
   const offers = [
     { nodePool: aPool({ name: "one", labels: { team: "a" } }), instanceTypes: [type("t")] },
     { nodePool: aPool({ name: "two" }), instanceTypes: [type("t")] },
@@ -121,7 +121,7 @@ test.each([
   if (!isMeant) expect(types[0]).toBe(given);
 });
 
-test("L-241, V-76: given objects stay as they are; volume limits and what offerings change of capacity are kept", () => {
+test("L-241, L-254, V-76: given objects stay as they are; volume limits and what offerings change of capacity are kept", () => {
   const changed = anOffering("on-demand", "zone-2", 1, { capacityOverride: { ext: 4 }, isAvailable: false });
   const given = [type("a", { offerings: [changed], volumeLimits: { d: 3 } }), type("b")];
   const before = JSON.stringify(given);
