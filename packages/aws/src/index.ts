@@ -1,5 +1,6 @@
 /** The EC2 cloud provider. */
 
+export { type AwsMetrics, createAwsMetrics } from "./aws-metrics.ts";
 export { type BuiltInCatalogue, builtInCatalogue, loadBuiltInCatalogue, VM_MEMORY_OVERHEAD_DEFAULT } from "./catalogue/built-in.ts";
 export type { Source } from "./catalogue/columns.ts";
 export {
@@ -18,6 +19,7 @@ export { ec2PortOf, handlerOf } from "./ec2/ec2-port.ts";
 export type * from "./ec2/instance-type-info.ts";
 export type * from "./ec2/launch-shapes.ts";
 export { createHttpEc2Port, EC2_PATH_PREFIX, handleEc2Request } from "./ec2/loopback.ts";
+export { waitingOnNodeClaims } from "./events.ts";
 export { capacityOf, type MachineSettings } from "./instance-types/capacity.ts";
 export { type Family, familyNamed } from "./instance-types/family.ts";
 export { overheadOf } from "./instance-types/overhead.ts";

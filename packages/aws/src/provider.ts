@@ -1,13 +1,15 @@
 /** The EC2 cloud provider: core's `CloudProvider` over the EC2 port, and the controllers that go with it. */
 import { AWS_GROUP, AWS_WELL_KNOWN_LABELS, EC2_NODE_CLASS_LABEL, type Ec2NodeClass, Ec2NodeClasses } from "@joinery/api";
-import type { CloudProvider, Instance } from "@joinery/core";
+import type { CloudProvider, EventSink, Instance } from "@joinery/core";
 import { type Clock, createCache, type KubeClient, type LiveCache, type Random } from "@joinery/kube";
+import type { AwsMetrics } from "./aws-metrics.ts";
 import { VM_MEMORY_OVERHEAD_DEFAULT } from "./catalogue/built-in.ts";
 import { CATALOGUE_REGIONS, type CatalogueRegion, type Ec2Catalogue, loadEc2Catalogue } from "./catalogue/ec2-catalogue.ts";
 import { type ClusterFacts, ClusterKnowledge } from "./cluster-facts.ts";
 import { type ControllerRooms, createNodeClassController, createRefreshController, type ProviderController } from "./controllers.ts";
 import type { Ec2Port } from "./ec2/ec2-port.ts";
 import type { Ec2Instance } from "./ec2/launch-shapes.ts";
+import { poolWithoutNodeClass } from "./events.ts";
 import { TypeProvider } from "./instance-types/type-provider.ts";
 import { UnavailableOfferings } from "./instance-types/unavailable-offerings.ts";
 import { instanceView, providerIdOf } from "./instances/instance-view.ts";
@@ -37,6 +39,9 @@ export interface AwsProviderOptions {
   readonly isIsolatedVpc?: boolean;
   /** Prices and tables that are built in; loaded when absent. */
   readonly catalogue?: Ec2Catalogue;
+  readonly metrics?: AwsMetrics;
+  /** Where people are told about NodePools and NodeClaims; node classes through `onWaiting`. */
+  readonly events?: EventSink;
 }
 
 export interface AwsProvider extends CloudProvider {
@@ -48,7 +53,7 @@ const REFRESH_MS = 12 * 3_600_000;
 
 /** Loads the catalogue of the region; asks AWS for nothing yet. */
 export async function createAwsProvider(options: AwsProviderOptions): Promise<AwsProvider> {
-  const { ec2, client, clock, random, clusterName, region } = options;
+  const { ec2, client, clock, random, clusterName, region, metrics, events } = options;
   const catalogue = options.catalogue ?? (await loadEc2Catalogue(catalogueRegion(region)));
   const cluster = new ClusterKnowledge({ ec2, clusterName, known: options.cluster });
   // Of the catalogue only prices and tables are kept: the types themselves come from EC2.
@@ -56,7 +61,7 @@ export async function createAwsProvider(options: AwsProviderOptions): Promise<Aw
   const prices = new PriceBook({ ec2, clock, region, initial: { onDemandPrice }, isIsolatedVpc: options.isIsolatedVpc ?? false });
   const unavailable = new UnavailableOfferings(clock);
   const subnets = new SubnetLedger();
-  const templates = new LaunchTemplates({ ec2, clock, clusterName });
+  const templates = new LaunchTemplates({ ec2, clock, clusterName, metrics });
   const types = new TypeProvider({
     ec2,
     clock,
@@ -67,8 +72,21 @@ export async function createAwsProvider(options: AwsProviderOptions): Promise<Aw
     vmMemoryOverheadPercent: options.vmMemoryOverheadPercent ?? VM_MEMORY_OVERHEAD_DEFAULT,
     reservedEnis: options.reservedEnis ?? 0,
   });
-  const instances = new Instances({ ec2, clock, clusterName, view });
-  const launcher = new Launcher({ ec2, clock, region, clusterName, cluster, types, unavailable, subnets, templates, instances });
+  const instances = new Instances({ ec2, clock, clusterName, view, metrics });
+  const launcher = new Launcher({
+    ec2,
+    clock,
+    region,
+    clusterName,
+    cluster,
+    types,
+    unavailable,
+    subnets,
+    templates,
+    instances,
+    metrics,
+    events,
+  });
   /** Of the term of leadership that runs; before and without one, node classes are asked for one by one. */
   let nodeClasses: LiveCache<Ec2NodeClass> | undefined;
   const images = new ImageResolver({ ec2, clock });
@@ -92,10 +110,13 @@ export async function createAwsProvider(options: AwsProviderOptions): Promise<Aw
     wellKnownLabels: AWS_WELL_KNOWN_LABELS,
     restrictedLabelDomains: [AWS_GROUP],
 
-    /** I-207: none, without error, where the node class is missing or going; one without subnets is an error (I-201). */
+    /** I-207: none, without error but told, where the node class is missing or going; one without subnets is an error (I-201). */
     async instanceTypes(nodePool, signal) {
       const nodeClass = await findNodeClass(nodePool.spec.template.spec.nodeClassRef.name, signal);
-      if (nodeClass === undefined || nodeClass.metadata?.deletionTimestamp !== undefined) return [];
+      if (nodeClass === undefined || nodeClass.metadata?.deletionTimestamp !== undefined) {
+        events?.publish(poolWithoutNodeClass(nodePool));
+        return [];
+      }
       return types.list(nodeClass, signal);
     },
 

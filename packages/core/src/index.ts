@@ -14,7 +14,7 @@ export { subjectOf } from "./events/event.ts";
 export type { LeaderElectionOptions } from "./leadership.ts";
 export { type Logger, silentLogger } from "./logger.ts";
 export type { Runnable } from "./loops.ts";
-export { createMetricsRegistry, type Registry, registerLiveGauge } from "./metrics/prometheus.ts";
+export { Counter, createMetricsRegistry, Gauge, type Registry, registerLiveGauge } from "./metrics/prometheus.ts";
 export { type CoreOptions, DEFAULT_OPTIONS } from "./options.ts";
 export { isUsable } from "./provisioning/usable-pools.ts";
 export { createLoop, type Loop, type LoopOptions, type Source } from "./runtime/loop.ts";

@@ -1,7 +1,8 @@
 /** Instances that exist: found, listed and terminated, although EC2 shows them late. Rules W-7, W-710…W-712. */
-import { EC2_NODE_CLASS_LABEL, EKS_CLUSTER_NAME_TAG, NODE_CLAIM_UID_TAG, NODE_POOL_LABEL } from "@joinery/api";
+import { EC2_NODE_CLASS_LABEL, EKS_CLUSTER_NAME_TAG, NODE_CLAIM_UID_TAG, NODE_POOL_LABEL, ZONE_ID_LABEL, ZONE_LABEL } from "@joinery/api";
 import type { Instance } from "@joinery/core";
 import type { Clock } from "@joinery/kube";
+import type { AwsMetrics } from "../aws-metrics.ts";
 import { AwsError, isAwsNotFound } from "../ec2/aws-error.ts";
 import type { Ec2Port, Filter } from "../ec2/ec2-port.ts";
 import type { Ec2Instance } from "../ec2/launch-shapes.ts";
@@ -19,6 +20,7 @@ export interface InstancesOptions {
   readonly clusterName: string;
   /** An instance as core sees it. */
   readonly view: (instance: Ec2Instance, signal?: AbortSignal) => Promise<Instance>;
+  readonly metrics?: Pick<AwsMetrics, "terminationFailed">;
 }
 
 interface Recent {
@@ -89,7 +91,13 @@ export class Instances {
       this.#noteTerminating(id);
       return "accepted";
     } catch (error) {
-      if (!isAwsNotFound(error)) throw error;
+      if (!isAwsNotFound(error)) {
+        signal?.throwIfAborted();
+        // The refusal is what matters; where the machine stands is found out as far as it can be.
+        const shown = instance === undefined ? this.#recentOf(id)?.view : await this.#options.view(instance).catch(() => undefined);
+        this.#options.metrics?.terminationFailed(placeOf(shown, instance));
+        throw error;
+      }
       if (this.#recentOf(id) === undefined) return "gone";
       throw new AwsError("InvalidInstanceID.NotFound", `${id} was launched a moment ago and is not known yet`, "server");
     }
@@ -125,4 +133,9 @@ export class Instances {
     if (recent !== undefined && recent.endMs <= this.#options.clock.monotonicMs()) this.#recent.delete(id);
     return this.#recent.get(id);
   }
+}
+
+function placeOf(shown: Instance | undefined, instance: Ec2Instance | undefined): { readonly zone: string; readonly zoneId: string } {
+  const zone = instance?.Placement.AvailabilityZone ?? shown?.labels[ZONE_LABEL] ?? "";
+  return { zone, zoneId: shown?.labels[ZONE_ID_LABEL] ?? "" };
 }

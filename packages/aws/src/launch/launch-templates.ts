@@ -1,10 +1,12 @@
-/** Launch templates in EC2: made when needed, found again by name, deleted when nobody has used them for a while. Rules W-502, W-510…W-522. */
+/** Launch templates in EC2: made when needed, found again by name, deleted when nobody has used them for a while. Rules W-502, W-510…W-522, I-1604. */
 import { EC2_NODE_CLASS_LABEL, EKS_CLUSTER_NAME_TAG } from "@joinery/api";
 import type { Clock } from "@joinery/kube";
+import type { AwsMetrics } from "../aws-metrics.ts";
 import { hasAwsCode, isAwsNotFound } from "../ec2/aws-error.ts";
 import type { Ec2Port } from "../ec2/ec2-port.ts";
 import type { LaunchTemplate, LaunchTemplateData, Tag } from "../ec2/launch-shapes.ts";
 import { allPages } from "../ec2/pages.ts";
+import { tagValue } from "./launch-tags.ts";
 
 const UNUSED_MS = 60_000;
 const PAGE = 200;
@@ -13,6 +15,7 @@ export interface LaunchTemplatesOptions {
   readonly ec2: Ec2Port;
   readonly clock: Clock;
   readonly clusterName: string;
+  readonly metrics?: Pick<AwsMetrics, "userData" | "forgetUserData">;
 }
 
 interface Entry {
@@ -73,12 +76,14 @@ export class LaunchTemplates {
     );
     const failure = results.find((result) => result.status === "rejected");
     if (failure !== undefined) throw failure.reason;
+    this.#options.metrics?.forgetUserData(nodeClassName);
   }
 
   async #make(name: string, data: LaunchTemplateData, tags: readonly Tag[], signal: AbortSignal | undefined): Promise<void> {
     const found = await this.#find(name, signal);
     if (found !== undefined) return this.#keep(name, found.LaunchTemplateId);
     const TagSpecifications = [{ ResourceType: "launch-template" as const, Tags: tags }];
+    this.#options.metrics?.userData(tagValue(tags, EC2_NODE_CLASS_LABEL) ?? "", Buffer.byteLength(data.UserData, "base64"));
     try {
       const { LaunchTemplate } = await this.#options.ec2.createLaunchTemplate(
         { LaunchTemplateName: name, LaunchTemplateData: data, TagSpecifications },

@@ -12,13 +12,15 @@ import {
   INSTANCE_PROFILE_ANNOTATION,
   type NodeClaim,
 } from "@joinery/api";
-import type { Instance, LaunchOutcome } from "@joinery/core";
+import type { EventSink, Instance, LaunchOutcome } from "@joinery/core";
 import type { Clock } from "@joinery/kube";
 import type { InstanceType } from "@joinery/scheduling";
+import type { AwsMetrics } from "../aws-metrics.ts";
 import type { ClusterKnowledge } from "../cluster-facts.ts";
 import { AwsError, hasAwsCode } from "../ec2/aws-error.ts";
 import type { Ec2Port } from "../ec2/ec2-port.ts";
 import type { CreateFleetResult, Ec2Instance, FleetError } from "../ec2/launch-shapes.ts";
+import { claimWithoutNodeClass, spotRoleMissing } from "../events.ts";
 import { familyNamed } from "../instance-types/family.ts";
 import { NoInstanceTypesError, type TypeProvider } from "../instance-types/type-provider.ts";
 import type { UnavailableOfferings } from "../instance-types/unavailable-offerings.ts";
@@ -43,6 +45,8 @@ export interface LauncherOptions {
   readonly subnets: SubnetLedger;
   readonly templates: LaunchTemplates;
   readonly instances: Instances;
+  readonly metrics?: Pick<AwsMetrics, "launchFailed">;
+  readonly events?: EventSink;
 }
 
 const NO_NODE_CLASS: LaunchOutcome = { kind: "insufficient-capacity", message: "Failed resolving NodeClass" };
@@ -62,7 +66,10 @@ export class Launcher {
     const uid = claim.metadata?.uid ?? "";
     const pending = this.#memories.pendingOf(uid);
     if (pending !== undefined) return this.#send(claim, pending, signal);
-    if (nodeClass === undefined || nodeClass.metadata?.deletionTimestamp !== undefined) return NO_NODE_CLASS;
+    if (nodeClass === undefined || nodeClass.metadata?.deletionTimestamp !== undefined) {
+      this.#options.events?.publish(claimWithoutNodeClass(claim));
+      return NO_NODE_CLASS;
+    }
     const refusal = readinessRefusal(nodeClass) ?? tagRefusal(nodeClass);
     if (refusal !== undefined) return refusal;
     const types = await this.#typesOf(nodeClass, signal);
@@ -189,14 +196,19 @@ export class Launcher {
   }
 
   /** W-642. */
-  #learn({ ErrorCode, LaunchTemplateAndOverrides }: FleetError, { capacityType }: LaunchWish): void {
-    const { unavailable, subnets } = this.#options;
+  #learn({ ErrorCode, ErrorMessage, LaunchTemplateAndOverrides }: FleetError, { capacityType, claim, subnets: chosen }: LaunchWish): void {
+    const { unavailable, subnets, metrics, events } = this.#options;
     const { InstanceType, AvailabilityZone, SubnetId } = LaunchTemplateAndOverrides?.Overrides ?? {};
+    const place = { zone: AvailabilityZone ?? "", zoneId: chosen.get(AvailabilityZone ?? "")?.zoneId ?? "" };
+    metrics?.launchFailed(place, capacityType, failureOf(`${ErrorCode}: ${ErrorMessage}`).reason);
     if (ErrorCode === "InsufficientFreeAddressesInSubnet" && SubnetId !== undefined) {
       subnets.markFull(SubnetId);
       unavailable.markSubnet(SubnetId);
     }
-    if (ErrorCode === NO_SPOT_ROLE_CODE) unavailable.markCapacityType("spot");
+    if (ErrorCode === NO_SPOT_ROLE_CODE) {
+      unavailable.markCapacityType("spot");
+      events?.publish(spotRoleMissing(claim, ErrorCode));
+    }
     if (isCapacityCode(ErrorCode) && InstanceType !== undefined && AvailabilityZone !== undefined) {
       unavailable.mark(capacityType, InstanceType, AvailabilityZone);
     }

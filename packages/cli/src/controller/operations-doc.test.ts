@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { AWS_VOCABULARY, Ec2NodeClasses } from "@joinery/api";
+import { createAwsMetrics } from "@joinery/aws";
 import { createController, createMetricsRegistry } from "@joinery/core";
 import { createRandom, createVirtualClock, type Transport } from "@joinery/kube";
 import { describe, expect, test } from "vitest";
@@ -112,6 +113,7 @@ describe("metrics", () => {
       build: { version: "", runtimeVersion: "", architecture: "", commit: "" },
     });
     registerProcessMetrics(registry, clock);
+    createAwsMetrics(registry);
     return registry.getMetricsAsArray();
   }
 

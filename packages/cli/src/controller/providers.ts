@@ -1,6 +1,7 @@
 /** `--cloud-provider` → what core makes a provider of. Each is loaded when it is chosen. */
 import { AWS_VOCABULARY, Ec2NodeClasses, KWOK_VOCABULARY, KwokNodeClasses } from "@joinery/api";
-import { type Logger, type ProviderFactory, subjectOf } from "@joinery/core";
+import type { AwsMetrics } from "@joinery/aws";
+import type { Logger, ProviderFactory } from "@joinery/core";
 import { type Clock, createHttpTransport } from "@joinery/kube";
 import { CommandError, exitStatus } from "../exit-status.ts";
 import { readCatalogueFile, withOfferedKeys } from "../plan/catalogue.ts";
@@ -46,17 +47,19 @@ export async function awsFactory({
   if (ec2Endpoint === undefined) {
     throw new CommandError("ec2-endpoint: this version reaches a simulated EC2 only; give --ec2-endpoint URL", exitStatus.badInput);
   }
-  const { createAwsProvider, createHttpEc2Port } = await import("@joinery/aws");
+  const { createAwsMetrics, createAwsProvider, createHttpEc2Port, waitingOnNodeClaims } = await import("@joinery/aws");
   const transport = createHttpTransport({ server: ec2Endpoint, clock: machineClock });
   closing.push(() => transport.close());
   const ec2 = createHttpEc2Port(transport);
   const { clusterName, clusterEndpoint, vmMemoryOverheadPercent, reservedEnis, isolatedVpc } = settings;
   // O-2: now, and not anew with each term of leadership.
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION || "us-east-1";
+  let metrics: AwsMetrics | undefined; // of the first term and all later ones
   return {
     nodeClassKinds: [Ec2NodeClasses],
     vocabulary: AWS_VOCABULARY,
-    async create({ kube, random, log, events, nodeClaims }) {
+    async create({ kube, random, log, events, registry, nodeClaims }) {
+      metrics ??= createAwsMetrics(registry);
       const provider = await createAwsProvider({
         ec2,
         client: kube,
@@ -68,20 +71,15 @@ export async function awsFactory({
         vmMemoryOverheadPercent,
         reservedEnis,
         isIsolatedVpc: isolatedVpc,
+        metrics,
+        events,
       });
       const onError = (controller: string, name: string, error: unknown) =>
         log.error({ controller, name, error: error instanceof Error ? error.message : String(error) }, "Reconciler error");
       const loops = provider.controllers({
         nodeClaims,
         onError,
-        onWaiting: (nodeClass, message) =>
-          events.publish({
-            subject: subjectOf(Ec2NodeClasses, nodeClass),
-            type: "Normal",
-            reason: "WaitingOnNodeClaimTermination",
-            message,
-            dedupe: [nodeClass.metadata?.uid ?? ""],
-          }),
+        onWaiting: (nodeClass, message) => events.publish(waitingOnNodeClaims(nodeClass, message)),
       });
       return { cloud: provider, loops };
     },
