@@ -45,7 +45,7 @@ async function storm(world: World, seed: number, deaths: number): Promise<void> 
 }
 
 describe.each(Array.from({ length: 20 }, (_, seed) => seed))("seed %i", (seed) => {
-  test("what is deleted goes entirely", async () => {
+  test("O-281: what is deleted goes entirely", async () => {
     const world = createWorld();
     putPool(world);
     for (let n = 0; n < 10; n++) putPendingPod(world, `pod-${n}`);
@@ -71,7 +71,7 @@ describe.each(Array.from({ length: 20 }, (_, seed) => seed))("seed %i", (seed) =
 });
 
 describe.each(Array.from({ length: 30 }, (_, seed) => seed))("seed %i", (seed) => {
-  test("wish and machines agree in the end", async () => {
+  test("O-282: wish and machines agree in the end", async () => {
     const world = createWorld();
     putPool(world);
     for (let n = 0; n < 10; n++) putPendingPod(world, `pod-${n}`);

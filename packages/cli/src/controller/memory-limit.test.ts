@@ -14,7 +14,7 @@ function watchMemory(limitBytes: number) {
   return { clock, memory, atMs, end };
 }
 
-test("O-20: above it garbage is collected, twice a minute at most; below it never", async () => {
+test("O-20, O-285: above it garbage is collected, twice a minute at most; below it never", async () => {
   const { clock, memory, atMs, end } = watchMemory(1000);
   memory.bytes = 900;
   await clock.advance(60_000);
