@@ -1,4 +1,4 @@
-/** Events of provisioning. Rules S-187…S-189, O-248…O-250, V-94. */
+/** Events of provisioning. Rules S-187…S-189, O-248…O-250, V-94, V-120. */
 import { type NodePool, NodePools, Pods } from "@joinery/api";
 import { type Reason, sentences } from "@joinery/scheduling";
 import { type CoreEvent, subjectOf } from "../events/event.ts";
@@ -28,6 +28,21 @@ export function failedScheduling(pod: PodRecord, reasons: readonly Reason[]): Co
     message: `Failed to schedule pod, ${sentences(reasons)}`,
     dedupe: [pod.metadata.uid],
     windowMs: 5 * MINUTE_MS,
+  };
+}
+
+/** How long a pod waits for a reservation before that is worth telling. */
+export const RESERVATION_WAIT_TOLD_MS = 5 * MINUTE_MS;
+
+/** V-120: that there will be a slot is a hope; who waits for long should know what for. */
+export function waitingForReservedCapacity(pod: PodRecord, reasons: readonly Reason[]): CoreEvent {
+  return {
+    subject: subjectOf(Pods, pod),
+    type: "Normal",
+    reason: "WaitingForReservedCapacity",
+    message: `Pod waits for a capacity reservation: ${sentences(reasons)}`,
+    dedupe: [pod.metadata.uid],
+    windowMs: 15 * MINUTE_MS,
   };
 }
 

@@ -37,6 +37,8 @@ test.each([
     expect(world.claims()).toEqual([]);
     expect(world.events().some(({ reason }) => reason === "FailedScheduling")).toBe(isTold);
     expect(lines.some(({ message }) => message === "could not schedule pod")).toBe(isTold);
+    const waits = world.events().filter(({ reason }) => reason === "WaitingForReservedCapacity");
+    expect(waits.length).toBe(isTold ? 0 : 1);
     const seen = await scrape(controller.registry);
     expect(seen.value("karpenter_scheduler_unschedulable_pods_count") ?? 0).toBe(isTold ? 1 : 0);
 
@@ -45,3 +47,24 @@ test.each([
     expect(world.claims()[0]!.spec.requirements).toContainEqual(expect.objectContaining(RESERVATION));
   },
 );
+
+test("V-120: after five minutes it is told what the pod waits for, and not any more when it has its place", async () => {
+  const world = createWorld();
+  const [type] = world.cloud.types;
+  world.cloud.types = [sold(type!, { isAvailable: true, reservationCapacity: 0 })];
+  putPool(world);
+  putPendingPod(world, "a");
+  world.start();
+  const told = () => world.events().filter(({ reason }) => reason === "WaitingForReservedCapacity");
+  await world.clock.advance(5 * 60_000 - 15_000);
+  expect(told()).toEqual([]);
+  await world.until("told", () => told().length > 0, 60_000);
+  expect(told()[0]).toMatchObject({
+    message: "Pod waits for a capacity reservation: all compatible reserved offerings are taken or full for now; a later solve looks again",
+    involvedObject: { name: "a" },
+  });
+  world.cloud.types = [sold(type!, { isAvailable: true, reservationCapacity: 1 })];
+  await world.until("a NodeClaim", () => world.claims().length === 1, 30_000);
+  await world.clock.advance(60 * 60_000);
+  expect(told()).toHaveLength(1);
+});

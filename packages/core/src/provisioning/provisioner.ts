@@ -27,7 +27,7 @@ import { type ProblemView, problemAt } from "../state/problem.ts";
 import { isInitialized } from "../state/state-node.ts";
 import { createBatcher } from "./batcher.ts";
 import { createNodeClaims } from "./create-node-claims.ts";
-import { failedScheduling, noCompatibleInstanceTypes, nominated } from "./events.ts";
+import { failedScheduling, noCompatibleInstanceTypes, nominated, RESERVATION_WAIT_TOLD_MS, waitingForReservedCapacity } from "./events.ts";
 import { createPreferenceNotice } from "./preference-notice.ts";
 import { isUsable, offersOf } from "./usable-pools.ts";
 
@@ -300,13 +300,16 @@ function publish(solved: Solved, rooms: Rooms): void {
   publishFailures(solved, rooms);
 }
 
-function publishFailures({ view, plan }: Solved, { caches, events }: Rooms): void {
+function publishFailures({ view, plan }: Solved, { caches, events, podTimes }: Rooms): void {
   for (const { pod, reasons } of view.rejected) {
     if (!reasons.some(({ kind }) => kind === "opted-out")) events.publish(failedScheduling(pod, reasons));
   }
   for (const { pod: key, reasons } of plan.unschedulable) {
     const pod = view.pods.get(key);
-    if (pod !== undefined && !isUndecided(reasons)) events.publish(failedScheduling(pod, reasons));
+    if (pod === undefined) continue;
+    if (!isUndecided(reasons)) events.publish(failedScheduling(pod, reasons));
+    else if (isForReservation(reasons) && podTimes.undecidedMs(pod) >= RESERVATION_WAIT_TOLD_MS)
+      events.publish(waitingForReservedCapacity(pod, reasons));
   }
   for (const { nodePool, reason } of plan.droppedPools) {
     const pool = caches.nodePools.find(nodePool);
@@ -317,6 +320,11 @@ function publishFailures({ view, plan }: Solved, { caches, events }: Rooms): voi
 /** S-87, S-171: not an answer. Waiting for another pod's place is one (S-141). */
 function isUndecided(reasons: readonly Reason[]): boolean {
   return reasons.some((reason) => reason.kind === "next-solve" && reason.waitsFor !== "other-pods");
+}
+
+/** S-171, V-63. */
+function isForReservation(reasons: readonly Reason[]): boolean {
+  return reasons.some((reason) => reason.kind === "next-solve" && reason.waitsFor === "reservation");
 }
 
 /** S-87. */

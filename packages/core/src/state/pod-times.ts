@@ -11,6 +11,8 @@ export interface PodTimes {
   placedAtMs(pod: PodRecord): number | undefined;
   /** O-205: `namespace/name` of pods that no solve has decided about, with how long they wait. */
   undecided(): Iterable<readonly [string, number]>;
+  /** How long no solve has decided about this pod; 0 when one has. */
+  undecidedMs(pod: PodRecord): number;
   /** L-65: the pod is bound. */
   settle(pod: PodRecord): void;
   /** It is gone, or nothing more is to be told about it. */
@@ -55,6 +57,10 @@ export function createPodTimes(clock: Clock): PodTimes {
     },
     *undecided() {
       for (const [key, { sinceMs, isDecided }] of waiting) if (!isDecided) yield [key, clock.monotonicMs() - sinceMs];
+    },
+    undecidedMs(pod) {
+      const entry = waiting.get(podKey(pod));
+      return entry === undefined || entry.isDecided || entry.uid !== pod.metadata.uid ? 0 : clock.monotonicMs() - entry.sinceMs;
     },
     settle: (pod) => void waiting.delete(podKey(pod)),
     forget(pod) {
