@@ -55,6 +55,34 @@ test("O-225, O-226: types and offerings of all pools; with ReservedCapacity each
   ]);
 });
 
+test("O-226: what is available for one pool is available; of several prices the last counts", async () => {
+  const world = createWorld();
+  const [base] = world.cloud.types;
+  putPool(world, "first");
+  putPool(world, "last");
+  world.cloud.onInstanceTypes = ({ metadata }) => {
+    const isFirst = metadata?.name === "first";
+    world.cloud.types = [
+      aType(base!, [
+        ["on-demand", "zone-a", isFirst, isFirst ? 0.2 : 0.1],
+        ["spot", "zone-a", false, isFirst ? 0.05 : 0.04],
+      ]),
+    ];
+  };
+  const { look, controller } = await seriesOf(world, { isReservedCapacityOn: false });
+  expect((await look()).filter((line) => line.startsWith("offering_"))).toEqual([
+    'offering_available{instance_type="small",capacity_type="on-demand",zone="zone-a"} 1',
+    'offering_available{instance_type="small",capacity_type="spot",zone="zone-a"} 0',
+    'offering_price_estimate{instance_type="small",capacity_type="on-demand",zone="zone-a"} 0.1',
+    'offering_price_estimate{instance_type="small",capacity_type="spot",zone="zone-a"} 0.04',
+  ]);
+  const types = (await controller.registry.metrics()).match(/^# TYPE karpenter_cloudprovider_instance_type_\S+ \S+$/gm);
+  expect(
+    types?.map((line) => line.split(" ").at(-1)),
+    "O-225, O-226",
+  ).toEqual(["gauge", "gauge", "gauge", "gauge"]);
+});
+
 test("without ReservedCapacity no reservation is made up; what is sold no more is shown no more (scenario 50)", async () => {
   const world = createWorld();
   putPool(world);

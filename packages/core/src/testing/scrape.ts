@@ -1,7 +1,7 @@
 /** What Prometheus would read of a registry: types and series of the text format, as numbers and labels. For tests. */
 import type { Registry } from "../metrics/prometheus.ts";
 
-export interface Series {
+interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
