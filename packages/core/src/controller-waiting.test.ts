@@ -23,7 +23,7 @@ function awayWorld(why: string) {
 }
 
 test.each([{ election: undefined }, { election: { namespace: "karpenter", identity: "us" } }])(
-  "DNS or API server away at the start (election: $election)",
+  "O-63, O-67: DNS or API server away at the start (election: $election)",
   async ({ election: leaderElection }) => {
     const { world, wired, set } = awayWorld("getaddrinfo ENOTFOUND kubernetes.default.svc");
     putPool(world);
@@ -75,7 +75,7 @@ test("O-69: a missing definition is named, and waited for", async () => {
   await ready(world);
 });
 
-test("O-67: a cloud that is away when the term begins is asked again; nothing is planned before", async () => {
+test("O-64, O-65, O-67: a cloud that is away when the term begins is asked again; nothing is planned before", async () => {
   const world = createWorld();
   putPool(world);
   putPendingPod(world, "a");

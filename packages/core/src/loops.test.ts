@@ -1,4 +1,6 @@
 /** Which controllers run, under which names, with how many workers. Karpenter's tables, without what has no counterpart here. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CoreOptions } from "./options.ts";
 import { recordingLog } from "./testing/recording-log.ts";
@@ -74,6 +76,46 @@ test.each([
       ...range(1, 1, ["instance.garbagecollection", "pod.deletioncost", "providers.version", "state.pricing"]),
     ]),
   );
+});
+
+test("docs/operations.md names each of them, and how many workers it has", async () => {
+  const doc = readFileSync(join(import.meta.dirname, "../../../docs/operations.md"), "utf8");
+  const section = /\n## Controllers\n([\s\S]*?)\n## /.exec(doc)?.[1] ?? "";
+  const shown = [...section.matchAll(/^\| `([^`]+)` \| (\d+)(?: to (\d+))? \|/gm)].map(([, name, min, max]) => [
+    name,
+    Number(min),
+    Number(max ?? min),
+  ]);
+  const least = await workersOf({ ...EVERY_GATE, cpuRequestsMillicores: 1000 });
+  const most = await workersOf({ ...EVERY_GATE, cpuRequestsMillicores: 60_000 });
+  const byName = ([one]: readonly unknown[], [other]: readonly unknown[]) => (String(one) < String(other) ? -1 : 1);
+  expect(shown.sort(byName)).toEqual(
+    Object.keys(least)
+      .map((name) => [name, least[name], most[name]])
+      .sort(byName),
+  );
+});
+
+test("O-103: leaked instances are looked for every ten seconds, and after twenty looks every two minutes", async () => {
+  const world = createWorld();
+  const atSeconds: number[] = [];
+  const { factory } = world.cloud;
+  const { kill } = world.start({
+    provider: {
+      ...factory,
+      async create(context) {
+        const { cloud } = await factory.create(context);
+        const list: typeof cloud.list = (signal) => {
+          atSeconds.push(Math.round(world.clock.monotonicMs() / 1000));
+          return cloud.list(signal);
+        };
+        return { cloud: { ...cloud, list } };
+      },
+    },
+  });
+  await world.clock.advance(10 * 60_000);
+  await kill();
+  expect(atSeconds).toEqual([...Array.from({ length: 20 }, (_, n) => n * 10), 310, 430, 550]);
 });
 
 test("O-98: each speaks in the log under its name, the provisioner too", async () => {
