@@ -39,3 +39,16 @@ test("L-201: what expires soon costs less", () => {
     ]),
   ).toEqual(["old", "young"]);
 });
+
+test("L-204: of pairs the empty ones go first, then those with few pods, those with more, and the protected ones last", () => {
+  const pair = (name: string, pods: Occupied["pods"]) => [1, 2].map((n) => ({ claim: claim(`${name}-${n}`), pods }));
+  const left = [...pair("dnd", [guarded]), ...pair("high", [pod, pod]), ...pair("low", [pod]), ...pair("ds-only", [daemon])];
+  const gone = order(left);
+  const kinds = gone.map((name = "") => name.replace(/-\d$/, ""));
+  expect([0, 2, 4, 6].map((from) => kinds.slice(from, from + 2))).toEqual([
+    ["ds-only", "ds-only"],
+    ["low", "low"],
+    ["high", "high"],
+    ["dnd", "dnd"],
+  ]);
+});

@@ -9,7 +9,7 @@ import { validatePodForScheduling } from "./validate-pod.ts";
 const podOf = (wish: PodWish = {}): Pod => podObject(wish, "p");
 const condition = (reason: string) => ({ type: "PodScheduled", status: "False", reason }) as const;
 
-describe("provisionable", () => {
+describe("L-140: provisionable", () => {
   const owner = (apiVersion: string, kind: string) => ({ apiVersion, kind, name: "o", uid: "o" });
   const pending = (more: Partial<Pod> = {}): Pod => ({ ...podOf(), status: { conditions: [condition("Unschedulable")] }, ...more });
   test.each<{ rule: string; pod: Pod; verdict: boolean }>([
