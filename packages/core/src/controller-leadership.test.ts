@@ -41,7 +41,7 @@ test("O-78: a leader that cannot renew stops writing before another may begin, a
   expect(first.controller.isHealthy).toBe(false);
 });
 
-test("S-5, L-35: a new leader learns what the old one created before it plans", async () => {
+test("S-5, L-35, O-79: a new leader learns what the old one created before it plans", async () => {
   const world = createWorld();
   world.cloud.onLaunch = () => ({ kind: "failed", reason: "Slow", message: "later" });
   putPool(world);

@@ -80,6 +80,17 @@ test("section 4: a node's life in the log", async () => {
   });
 });
 
+test("O-89: an event is no line of the log too, not even while one debugs", async () => {
+  const world = createWorld();
+  const { log, lines } = recordingLog();
+  putPool(world);
+  putPendingPod(world, "a", "1");
+  world.start({ log });
+  await world.until("Nominated", () => world.events().some(({ reason }) => reason === "Nominated"));
+  await world.clock.advance(1000);
+  expect(lines.filter(({ message }) => world.events().some((event) => event.message === message || event.reason === message))).toEqual([]);
+});
+
 test("S-8: without a pool that is said, and no pod is named", async () => {
   const world = createWorld();
   const { log, lines } = recordingLog();

@@ -95,3 +95,9 @@ test("O-24: that an output cannot be written is told in the other place, once a 
   expect(lines).toHaveLength(2);
   expect(lines[0]).toMatch(/^2024-08-05T00:00:00.000Z write error: \/dev\/full: ENOSPC/);
 });
+
+test("O-86: without a known revision a line has no commit", () => {
+  const file = join(folder, "no-commit.log");
+  createControllerLog({ clock: createVirtualClock({ startMs: 0 }), level: "info", outputs: [file], commit: undefined }).info({}, "here");
+  expect(JSON.parse(readFileSync(file, "utf8"))).not.toHaveProperty("commit");
+});

@@ -38,3 +38,18 @@ test("O-95: metrics with their content type", async () => {
   expect(await response.text()).toBe("a 1\n");
   await endpoint.close();
 });
+
+test("O-10, O-11: port 0 takes a free one, each its own", async () => {
+  const source = { contentType: "text/plain", metrics: async () => "a 1\n" };
+  const health = await serveHealth({ port: 0, host }, {});
+  const metrics = await serveMetrics({ port: 0, host }, source);
+  try {
+    expect(health.port).toBeGreaterThan(0);
+    expect(metrics.port).toBeGreaterThan(0);
+    expect(metrics.port).not.toBe(health.port);
+    expect((await fetch(`http://${host}:${metrics.port}/healthz`)).status).toBe(404);
+  } finally {
+    await health.close();
+    await metrics.close();
+  }
+});

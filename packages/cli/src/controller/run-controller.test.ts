@@ -114,6 +114,12 @@ test("O-61, O-62: the log comes first, and says which version this is before any
   expect(lines.find(({ message }) => message === "discovered karpenter version")).toMatchObject({ version });
 });
 
+test("O-19: outside a cluster nobody says in which namespace the Lease is", async () => {
+  const { status, err } = await start(["--disable-leader-election=false", "--health-probe-port=0", "--metrics-port=0"]);
+  expect(err).toMatch(/^error: leader-election-namespace: not in a cluster, so it must be given/);
+  expect(status).toBe(2);
+});
+
 const spread = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway" };
 
 test.each([

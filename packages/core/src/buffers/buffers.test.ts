@@ -41,6 +41,16 @@ test("L-208, L-210, L-222, L-261: room for half of a Deployment becomes a node, 
   expect(world.events().filter(({ involvedObject: { name } }) => name.startsWith("capacity-buffer"))).toEqual([]);
 });
 
+test("L-206: whatever strategy a buffer names is shown, and its room is made", async () => {
+  const world = createWorld();
+  putPool(world);
+  putDeployment(world, 2);
+  putBuffer(world, { ...scalable, provisioningStrategy: "example.com/whenever" });
+  world.start({ options });
+  await world.until("a node", () => world.claims().some(isReady));
+  expect(status(world)).toMatchObject({ provisioningStrategy: "example.com/whenever", replicas: 1 });
+});
+
 test("L-208: a PodTemplate's name and generation stand in the status, and go with the reference", async () => {
   const world = createWorld();
   putPool(world);

@@ -15,6 +15,8 @@ const aTemplate = (cpu: string, more: Partial<PodSpec> = {}): PodTemplateSpec =>
   spec: { containers: [{ name: "c", resources: { requests: { cpu } } }], ...more },
 });
 
+const requesting = (name: string, cpu: string) => ({ name, resources: { requests: { cpu } } });
+
 function sources(template: PodTemplateSpec, replicas?: number): BufferSources {
   const workload = { spec: { template, ...(replicas !== undefined && { replicas }) } };
   return {
@@ -49,6 +51,25 @@ test.each([
   { rule: "L-208", spec: { scalableRef: { apiGroup: "batch", ...web } }, reason: "ResolutionFailed", isError: true },
 ])("$rule: $reason", ({ spec, reason, isError }) => {
   expect(resolveBuffer(aBuffer(spec), sources(aTemplate("1")))).toMatchObject({ kind: "unresolved", reason, isError });
+});
+
+test.each<{ what: string; more: Partial<PodSpec>; expected: number }>([
+  { what: "its containers together", more: { containers: [requesting("a", "1"), requesting("b", "1")] }, expected: 6 },
+  { what: "an init container that needs more than they", more: { initContainers: [requesting("init", "4")] }, expected: 3 },
+  { what: "an init container that needs less", more: { initContainers: [requesting("init", "500m")] }, expected: 12 },
+  {
+    what: "a sidecar beside them",
+    more: { initContainers: [{ ...requesting("sidecar", "2"), restartPolicy: "Always" }] },
+    expected: 4,
+  },
+  {
+    what: "a sidecar beside a later init container",
+    more: { initContainers: [{ ...requesting("sidecar", "2"), restartPolicy: "Always" }, requesting("init", "4")] },
+    expected: 2,
+  },
+])("L-213: a limit of 12 cores counts what Kubernetes counts of a pod: $what: $expected", ({ more, expected }) => {
+  const buffer = aBuffer({ podTemplateRef: { name: "pt" }, limits: { cpu: "12" } });
+  expect(resolveBuffer(buffer, sources(aTemplate("1", more)))).toMatchObject({ kind: "resolved", replicas: expected });
 });
 
 test("L-208: a pod template is named with its generation", () => {

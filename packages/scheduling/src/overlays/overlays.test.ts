@@ -55,6 +55,55 @@ test("L-243, L-258, A-54: of two of one weight the earlier name conflicts, and i
   expect(pricesOf(types[1]![0]!)).toEqual([1.02, 1.02, 1.02]);
 });
 
+test.each([
+  ["13234.223", 13_234.223],
+  ["+1000", 1001.02],
+  ["-0.5", 0.52],
+  ["-4", 0],
+  ["+10%", 1.122],
+  ["-100%", 0],
+  ["-150%", 0],
+])("L-239: 1.02 with %s is %f", (text, price) => {
+  const isAdjustment = /^[+-]/.test(text);
+  const { types } = evaluated([overlay("o", isAdjustment ? { priceAdjustment: text } : { price: text })]);
+  for (const found of pricesOf(types[0]![0]!)) expect(found).toBeCloseTo(price, 9);
+});
+
+test("L-232: the heaviest alone prices an offering, and what adjusts starts from the provider's price", () => {
+  const { kinds, types } = evaluated([
+    overlay("heavy", { weight: 3, priceAdjustment: "+1", requirements: inZones("zone-2") }),
+    overlay("middle", { weight: 2, price: "7", requirements: inZones("zone-2", "zone-3") }),
+    overlay("light", { priceAdjustment: "+1" }),
+  ]);
+  expect(kinds).toEqual({ heavy: "valid", middle: "valid", light: "valid" });
+  expect(pricesOf(types[0]![0]!)).toEqual([2.02, 7, 2.02]);
+});
+
+test("L-229: a conflict about one type keeps the whole overlay out, its other types and its capacity too", () => {
+  const ofType = (...values: string[]): NodeOverlay["spec"]["requirements"] => [
+    { key: "node.kubernetes.io/instance-type", operator: "In", values },
+  ];
+  const offers = [{ nodePool: aPool(), instanceTypes: [type("a"), type("b")] }];
+  const { kinds, types } = evaluated(
+    [overlay("z", { price: "5", requirements: ofType("a") }), overlay("y", { price: "6", capacity: { gpu: "1" } })],
+    offers,
+  );
+  expect(kinds).toEqual({ z: "valid", y: "conflict" });
+  const [a, b] = types[0]!;
+  expect([pricesOf(a!)[0], pricesOf(b!)[0]]).toEqual([5, 1.02]);
+  expect([a!.capacity.gpu, b!.capacity.gpu]).toEqual([undefined, undefined]);
+});
+
+test.each<{ what: string; spec: Partial<NodeOverlay["spec"]>; price: number; gpu: number | undefined }>([
+  { what: "price and capacity", spec: { price: "3", capacity: { gpu: "2" } }, price: 3, gpu: 2 },
+  { what: "nothing", spec: {}, price: 1.02, gpu: undefined },
+])("L-234: an overlay of $what is valid", ({ spec, price, gpu }) => {
+  const { kinds, types } = evaluated([overlay("o", spec)]);
+  expect(kinds).toEqual({ o: "valid" });
+  expect(pricesOf(types[0]![0]!)).toEqual([price, price, price]);
+  expect(types[0]![0]!.capacity.gpu).toBe(gpu);
+});
+
 test("L-253: two light ones under a heavier one conflict all the same", () => {
   const { kinds, types } = evaluated([
     overlay("z", { weight: 5, price: "1" }),
