@@ -118,7 +118,7 @@ export function createController(settings: ControllerOptions): Controller {
   };
   const caches = createCaches({ kube, clock, random: random.split("caches"), nodeClassKinds, log, wants });
   if (settings.build !== undefined) registerBuildInfo(registry, settings.build);
-  const metrics = createCoreMetrics(registry);
+  const metrics = createCoreMetrics(registry, clock);
   const observe = createRuntimeMetrics(registry, clock);
   const measure = createProviderMetrics(registry, clock);
   const { isReservedCapacityOn } = options;

@@ -1,10 +1,12 @@
 /** What the loops count. Names, labels and buckets are those of dashboards that exist. Rules O-171…O-188, O-205, O-218…O-222. */
-import { DURATION_BUCKETS, doublings, LIFETIME_BUCKETS, QUANTILES } from "./buckets.ts";
-import { Counter, Gauge, Histogram, type Registry, Summary, withoutSeries } from "./prometheus.ts";
+import type { Clock } from "@joinery/kube";
+import { DURATION_BUCKETS, doublings, LIFETIME_BUCKETS } from "./buckets.ts";
+import { Counter, Gauge, Histogram, type Registry, withoutSeries } from "./prometheus.ts";
+import { createSummary } from "./summary.ts";
 
 export type CoreMetrics = ReturnType<typeof createCoreMetrics>;
 
-export function createCoreMetrics(registry: Registry) {
+export function createCoreMetrics(registry: Registry, clock: Clock) {
   const registers = [registry];
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
     new Counter<T>({ name: `karpenter_${name}`, help, labelNames: [...labelNames], registers });
@@ -38,14 +40,10 @@ export function createCoreMetrics(registry: Registry) {
     nodesCreated: counter("nodes_created_total", "Nodes registered.", ["nodepool", "zone"]),
     nodesTerminated: counter("nodes_terminated_total", "Nodes whose finalizer was removed.", ["nodepool", "zone"]),
     nodesDrained: counter("nodes_drained_total", "Nodes drained.", ["nodepool"]),
-    nodeTermination: new Summary<"nodepool">({
+    nodeTermination: createSummary(registry, clock, {
       name: "karpenter_nodes_termination_duration_seconds",
       help: "From a Node's deletion until its finalizer is removed.",
       labelNames: ["nodepool"],
-      percentiles: QUANTILES,
-      maxAgeSeconds: 600,
-      ageBuckets: 5,
-      registers,
     }),
     nodeLifetime: histogram("nodes_lifetime_duration_seconds", "Age of Nodes at their end.", ["nodepool"], LIFETIME_BUCKETS),
     evictionRequests: counter("pods_eviction_requests_total", "Eviction requests by HTTP status.", ["code"]),

@@ -4,23 +4,19 @@ import type { Change, Clock } from "@joinery/kube";
 import type { Caches } from "../state/caches.ts";
 import { isTerminal, type PodRecord, podKey } from "../state/pod-record.ts";
 import type { PodTimes } from "../state/pod-times.ts";
-import { DURATION_BUCKETS, QUANTILES } from "./buckets.ts";
+import { DURATION_BUCKETS } from "./buckets.ts";
 import { seconds } from "./core-metrics.ts";
-import { Histogram, type Registry, registerLiveGauge, type Sample, Summary, withoutSeries } from "./prometheus.ts";
+import { Histogram, type Registry, registerLiveGauge, type Sample, withoutSeries } from "./prometheus.ts";
+import { createSummary } from "./summary.ts";
 
 /** Registers the series; what is given back begins to follow the pods, and gives what ends that. */
 export function createPodMetrics(registry: Registry, { pods, nodes }: Caches, podTimes: PodTimes, clock: Clock): () => () => void {
   const registers = [registry];
-  const startup = withoutSeries(
-    new Summary({
-      name: "karpenter_pods_startup_duration_seconds",
-      help: "From the creation of pods until they are ready.",
-      percentiles: QUANTILES,
-      maxAgeSeconds: 600,
-      ageBuckets: 5,
-      registers,
-    }),
-  );
+  const startup = createSummary(registry, clock, {
+    name: "karpenter_pods_startup_duration_seconds",
+    help: "From the creation of pods until they are ready.",
+    labelNames: [],
+  });
   const bound = new Histogram<"dynamic_resources">({
     name: "karpenter_pods_bound_duration_seconds",
     help: "From the creation of pods until they are bound.",
@@ -117,7 +113,7 @@ export function createPodMetrics(registry: Registry, { pods, nodes }: Caches, po
     }
     if (pod.readyAtMs !== undefined && starting.get(key) === pod.metadata.uid) {
       starting.delete(key);
-      startup.observe(seconds(pod.readyAtMs - pod.createdAtMs));
+      startup.observe({}, seconds(pod.readyAtMs - pod.createdAtMs));
       const tookSeconds = sincePlaced(pod, pod.readyAtMs);
       if (tookSeconds !== undefined) provisioningStartup.observe(tookSeconds);
       podTimes.forget(pod);

@@ -23,9 +23,3 @@ declare module "@prometheus-io/client/lib/registry.js" {
   const part: typeof Registry;
   export default part;
 }
-declare module "@prometheus-io/client/lib/summary.js" {
-  import type { Summary } from "@prometheus-io/client";
-
-  const part: typeof Summary;
-  export default part;
-}

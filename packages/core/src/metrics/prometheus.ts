@@ -4,18 +4,15 @@ import CounterPart from "@prometheus-io/client/lib/counter.js";
 import GaugePart from "@prometheus-io/client/lib/gauge.js";
 import HistogramPart from "@prometheus-io/client/lib/histogram.js";
 import RegistryPart from "@prometheus-io/client/lib/registry.js";
-import SummaryPart from "@prometheus-io/client/lib/summary.js";
 
 export const Counter: typeof prometheus.Counter = CounterPart;
 export const Gauge: typeof prometheus.Gauge = GaugePart;
 export const Histogram: typeof prometheus.Histogram = HistogramPart;
 export const Registry: typeof prometheus.Registry = RegistryPart;
-export const Summary: typeof prometheus.Summary = SummaryPart;
 export type Counter<T extends string> = prometheus.Counter<T>;
 export type Gauge<T extends string> = prometheus.Gauge<T>;
 export type Histogram<T extends string> = prometheus.Histogram<T>;
 export type Registry = prometheus.Registry;
-export type Summary<T extends string> = prometheus.Summary<T>;
 
 /** A registry of one's own, e.g. for each of two replicas in one process. */
 export function createMetricsRegistry(): Registry {
