@@ -1,6 +1,7 @@
 /** What the bound pods of each Node ask for, kept up to date change by change. Rules L-25, L-28…L-30, S-76. */
 import type { Resources } from "@joinery/api";
 import type { Change } from "@joinery/kube";
+import type { PodShape } from "@joinery/scheduling";
 import { isTerminal, type PodRecord } from "./pod-record.ts";
 
 export interface NodeUsage {
@@ -9,6 +10,9 @@ export interface NodeUsage {
   readonly daemonSetRequests: Resources;
   readonly limits: Resources;
   readonly daemonSetLimits: Resources;
+  /** How many pods there are of each shape, and how many of those that are on their way out. */
+  readonly running: ReadonlyMap<PodShape, number>;
+  readonly ending: ReadonlyMap<PodShape, number>;
 }
 
 export interface UsageLedger {
@@ -17,13 +21,15 @@ export interface UsageLedger {
   of(nodeName: string): NodeUsage;
 }
 
-const nothing: NodeUsage = { requests: {}, daemonSetRequests: {}, limits: {}, daemonSetLimits: {} };
+const nothing: NodeUsage = { requests: {}, daemonSetRequests: {}, limits: {}, daemonSetLimits: {}, running: new Map(), ending: new Map() };
 
 interface Sums extends NodeUsage {
   readonly requests: Record<string, number>;
   readonly daemonSetRequests: Record<string, number>;
   readonly limits: Record<string, number>;
   readonly daemonSetLimits: Record<string, number>;
+  readonly running: Map<PodShape, number>;
+  ending: Map<PodShape, number>;
   pods: number;
 }
 
@@ -33,8 +39,13 @@ export function createUsageLedger(): UsageLedger {
 
   function count(pod: PodRecord, sign: 1 | -1): void {
     if (pod.nodeName === "" || isTerminal(pod)) return;
-    const entry = sums.get(pod.nodeName) ?? { requests: {}, daemonSetRequests: {}, limits: {}, daemonSetLimits: {}, pods: 0 };
+    const entry = sums.get(pod.nodeName) ?? newSums();
     sums.set(pod.nodeName, entry);
+    if (pod.deletingAtMs === undefined) tally(entry.running, pod.shape, sign);
+    else {
+      if (entry.ending === NONE_ENDING) entry.ending = new Map();
+      tally(entry.ending, pod.shape, sign);
+    }
     add(entry.requests, pod.shape.requests, sign);
     add(entry.limits, pod.limits, sign);
     if (pod.owner === "daemon-set") {
@@ -52,6 +63,19 @@ export function createUsageLedger(): UsageLedger {
     },
     of: (nodeName) => sums.get(nodeName) ?? nothing,
   };
+}
+
+/** Most nodes have no pod on its way out. */
+const NONE_ENDING = new Map<PodShape, number>();
+
+function newSums(): Sums {
+  return { requests: {}, daemonSetRequests: {}, limits: {}, daemonSetLimits: {}, running: new Map(), ending: NONE_ENDING, pods: 0 };
+}
+
+function tally(counts: Map<PodShape, number>, shape: PodShape, sign: 1 | -1): void {
+  const count = (counts.get(shape) ?? 0) + sign;
+  if (count === 0) counts.delete(shape);
+  else counts.set(shape, count);
 }
 
 function add(into: Record<string, number>, amounts: Resources, sign: 1 | -1): void {

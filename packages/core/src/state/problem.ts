@@ -18,7 +18,7 @@ import type { Caches } from "./caches.ts";
 import type { Cluster } from "./cluster.ts";
 import { isProtected, isReschedulable, type PodRecord, podKey } from "./pod-record.ts";
 import { backersOf } from "./selectors.ts";
-import { allocatableOf, capacityOf, hostnameOf, isInitialized, labelsOf, nameOf, type StateNode, taintsOf } from "./state-node.ts";
+import { allocatableOf, capacityOf, isInitialized, type StateNode, siteOf } from "./state-node.ts";
 import { volumeClaims, volumeFaults, volumeLimits } from "./volume-claims.ts";
 
 export interface ProblemInputs {
@@ -74,7 +74,7 @@ export function problemAt({
   const { accepted, rejected } = pendingPods(cluster, caches, vocabulary);
   const chosen = [...accepted, ...podsOf(leaving, caches, nowMs)];
   const pods = new Map(chosen.map((pod) => [podKey(pod), pod]));
-  const bound = boundPods(cluster.nodes(), caches, pods);
+  const bound = boundPods(cluster, pods.values());
   return {
     problem: {
       pods: withDefaultSpread([...pods.values()].map(podToPlace), virtualPods, pods, caches, defaultSpread),
@@ -96,9 +96,7 @@ function existingNode(state: StateNode, cluster: Cluster, caches: Caches): Exist
   const limits = state.node && volumeLimits(state.node.metadata.name, caches);
   const { requests, daemonSetRequests } = cluster.usageOf(state);
   return {
-    name: nameOf(state),
-    labels: { ...labelsOf(state), "kubernetes.io/hostname": hostnameOf(state) },
-    taints: taintsOf(state),
+    ...siteOf(state),
     capacity: capacityOf(state),
     available: subtractResources(allocatableOf(state), requests),
     daemonSetRequests,

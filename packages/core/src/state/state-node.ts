@@ -13,6 +13,7 @@ import {
   type Taint,
 } from "@joinery/api";
 import { isSameTaint } from "@joinery/kube";
+import type { PodSite } from "@joinery/scheduling";
 import type { NodeRecord } from "./node-record.ts";
 
 export interface StateNode {
@@ -65,6 +66,17 @@ export function taintsOf(state: StateNode): readonly Taint[] {
   if (isInitialized(state) && !isRebooting) return taints;
   const passing = [...(claim.spec.startupTaints ?? []), ...(isRebooting ? [REBOOTING_TAINT] : [])];
   return taints.filter((taint) => !isEphemeralTaint(taint) && !passing.some((other) => isSameTaint(other, taint)));
+}
+
+const sites = new WeakMap<StateNode, PodSite>();
+
+/** The place as pods see it. States never change, so each is asked once: 1,000 of them are in every solve. */
+export function siteOf(state: StateNode): PodSite {
+  const known = sites.get(state);
+  if (known !== undefined) return known;
+  const site = { name: nameOf(state), labels: { ...labelsOf(state), [HOSTNAME_LABEL]: hostnameOf(state) }, taints: taintsOf(state) };
+  sites.set(state, site);
+  return site;
 }
 
 /** L-47, with `nodes: 1`. */
