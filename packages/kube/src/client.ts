@@ -23,8 +23,9 @@ export interface ListOptions {
 /**
  * `whole`, which is also meant when absent: objects as the server has them. `trimmed`: they are only read, never written back, so fields that our types do
  * not know, or that no cache reads, may be missing; that is half the bytes and a tenth of the work where the server has such an encoding of the kind.
+ * `outline`: as `trimmed`, and status may be missing too.
  */
-export type Encoding = "whole" | "trimmed";
+export type Encoding = "whole" | "trimmed" | "outline";
 
 export interface ObjectList<T> {
   readonly items: readonly T[];

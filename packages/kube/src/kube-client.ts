@@ -75,7 +75,8 @@ export function createKubeClient(
     async page<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}, signal?: AbortSignal): Promise<ObjectPage<T>> {
       const path = collectionPath(kind, options.namespace);
       const answer = await ask({ method: "GET", path, query: listQuery(options), accept: acceptOf(kind, options) }, signal);
-      const body = answer instanceof Uint8Array ? readPage(kind, answer) : (answer as ListBody<T>);
+      const body =
+        answer instanceof Uint8Array ? readPage(kind, answer, { isOutline: options.encoding === "outline" }) : (answer as ListBody<T>);
       return {
         objects: body.items ?? [],
         resourceVersion: body.metadata?.resourceVersion ?? "",
@@ -155,7 +156,7 @@ function isHeldByFinalizers(answer: KubeObject | undefined): boolean {
 
 /** Kinds without an encoding of their own, and servers that do not know it, answer in JSON. */
 function acceptOf(kind: Kind, { encoding }: { readonly encoding?: Encoding }, suffix = ""): string | undefined {
-  return encoding === "trimmed" && isInProtobuf(kind) ? `${PROTOBUF}${suffix},application/json` : undefined;
+  return encoding !== undefined && encoding !== "whole" && isInProtobuf(kind) ? `${PROTOBUF}${suffix},application/json` : undefined;
 }
 
 function errorBody(body: unknown): unknown {

@@ -101,7 +101,7 @@ export function createKwokProvider({ client, clock, random, catalogue }: KwokPro
     async list(signal) {
       await recovered(signal);
       const instances = new Map(waiting.all().map((node) => [node.metadata?.name, listedInstance(node, known)]));
-      for await (const node of client.listAll(Nodes, { encoding: "trimmed" }, signal)) {
+      for await (const node of client.listAll(Nodes, { encoding: "outline" }, signal)) {
         if (node.spec?.providerID?.startsWith(PROVIDER_ID_PREFIX)) instances.set(node.metadata?.name, listedInstance(node, known));
       }
       return [...instances.values()];

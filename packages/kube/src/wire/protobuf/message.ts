@@ -176,14 +176,16 @@ function append(into: Record<string, unknown>, name: string, item: unknown): voi
 const quantity = new Message<{ readonly string?: string }>({ string: text(1) });
 const timestamp = new Message<{ readonly seconds?: number }>({ seconds: integer(1) });
 
-let lastSeconds = 0;
-let lastTime = "1970-01-01T00:00:00Z";
+/** The last time of each slot: conditions of objects that came together changed within the same few minutes. A power of two. */
+const KNOWN_TIMES = 1024;
+const knownSeconds = new Float64Array(KNOWN_TIMES);
+const knownTimes: string[] = new Array(KNOWN_TIMES).fill("1970-01-01T00:00:00Z");
 
-/** Conditions of one object most often changed in the same second. */
 function rfc3339(seconds: number): string {
-  if (seconds !== lastSeconds) {
-    lastTime = new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
-    lastSeconds = seconds;
+  const slot = ((seconds % KNOWN_TIMES) + KNOWN_TIMES) % KNOWN_TIMES;
+  if (knownSeconds[slot] !== seconds) {
+    knownTimes[slot] = new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
+    knownSeconds[slot] = seconds;
   }
-  return lastTime;
+  return knownTimes[slot]!;
 }

@@ -71,6 +71,16 @@ test("the objects of a page are read one after the other", () => {
   expect(iterator.next().done).toBe(true);
 });
 
+test("an outline has no status, and the rest is what JSON says", () => {
+  for (const [kind, answer] of [[Pods as Kind, answers.pods] as const, [Nodes as Kind, answers.nodes] as const]) {
+    const { items } = readPage(kind, bytesOf(answer), { isOutline: true });
+    const outlines = [...items!] as (KubeObject & { status?: unknown; spec?: unknown })[];
+    expect(outlines.some(({ status }) => status !== undefined)).toBe(false);
+    expect(outlines.every(({ spec }) => spec !== undefined)).toBe(true);
+    expect(untrue({ items: outlines }, answer.json)).toEqual([]);
+  }
+});
+
 test("a refusal is read as a Status", () => {
   expect(readStatus(bytesOf(answers.refusal))).toMatchObject({ kind: "Status", code: 400, reason: "BadRequest" });
   expect(untrue(readStatus(bytesOf(answers.refusal)), answers.refusal.json)).toEqual([]);

@@ -6,7 +6,7 @@ import { type Kind, type KubeObject, Nodes, Pods } from "@joinery/api";
 import type { StatusBody, StatusDetails } from "../errors.ts";
 import { TransportError } from "../errors.ts";
 import { integer, Message, optionalInteger, part, parts, text } from "./message.ts";
-import { node, pod } from "./pods-and-nodes.ts";
+import { node, nodeOutline, pod, podOutline } from "./pods-and-nodes.ts";
 import { BYTES, WireReader } from "./wire-reader.ts";
 
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
@@ -25,6 +25,12 @@ export interface ListBody<T> {
 const messages: ReadonlyMap<Kind, Message<KubeObject>> = new Map<Kind, Message<KubeObject>>([
   [Pods, pod],
   [Nodes, node],
+]);
+
+/** Without status. */
+const outlines: ReadonlyMap<Kind, Message<KubeObject>> = new Map<Kind, Message<KubeObject>>([
+  [Pods, podOutline],
+  [Nodes, nodeOutline],
 ]);
 
 const listMeta = new Message<NonNullable<ListBody<unknown>["metadata"]>>({
@@ -57,9 +63,13 @@ export function isInProtobuf(kind: Kind): boolean {
 }
 
 /** A page of a list: its metadata at once, its items as they are asked for. Both throw `TransportError` for what cannot be read. */
-export function readPage<T extends KubeObject>(kind: Kind<T>, bytes: Uint8Array): ListBody<T> {
+export function readPage<T extends KubeObject>(
+  kind: Kind<T>,
+  bytes: Uint8Array,
+  { isOutline = false }: { readonly isOutline?: boolean } = {},
+): ListBody<T> {
   const subject = `a list of ${kind.resource}`;
-  const message = messages.get(kind) as Message<T> | undefined;
+  const message = (isOutline ? outlines : messages).get(kind) as Message<T> | undefined;
   return guarded(subject, () => {
     if (message === undefined) throw new RangeError(UNASKED);
     const reader = new WireReader(bytes);

@@ -229,6 +229,12 @@ export const pod = new Message<Omit<Pod, "apiVersion" | "kind">>({
   status: part(3, podStatus),
 });
 
+export const podOutline = new Message<Omit<Pod, "apiVersion" | "kind">>({
+  metadata: part(1, objectMeta),
+  spec: part(2, podSpec),
+  status: unread,
+});
+
 const nodeSpec = new Message<NonNullable<Node["spec"]>>({
   providerID: text(3),
   taints: parts(5, taint),
@@ -259,4 +265,10 @@ export const node = new Message<Omit<Node, "apiVersion" | "kind">>({
   metadata: part(1, objectMeta),
   spec: part(2, nodeSpec),
   status: part(3, nodeStatus),
+});
+
+export const nodeOutline = new Message<Omit<Node, "apiVersion" | "kind">>({
+  metadata: part(1, objectMeta),
+  spec: part(2, nodeSpec),
+  status: unread,
 });
