@@ -35,7 +35,7 @@ test("L-31: of pods with anti-affinity those count that are bound to a Node that
   put("left", "going");
   await clock.settle();
   const cluster = createCluster({ caches, clock, nodeClassKinds, nominationMs: nominationMs(10_000) });
-  const seen = () => boundPods(cluster.nodes(), caches, new Map()).map(({ shape, site }) => `${shape.labels.app} on ${site.name}`);
+  const seen = () => boundPods(cluster, []).map(({ shape, site }) => `${shape.labels.app} on ${site.name}`);
   expect(seen().sort()).toEqual(["bound on there", "left on going"]);
   api.remove("/api/v1/nodes/going");
   await clock.settle();

@@ -6,7 +6,7 @@ import { isTerminal, type PodRecord } from "./pod-record.ts";
 import { siteOf } from "./state-node.ts";
 
 /** Of all Nodes, those that leave too, without pods that are to be placed. Cost: one record per shape and Node. */
-export function boundPods(cluster: Cluster, toPlace: Iterable<PodRecord>): BoundPods[] {
+export function boundPods(cluster: Pick<Cluster, "nodes" | "usageOf">, toPlace: Iterable<PodRecord>): BoundPods[] {
   const moving = new Map<string, Map<PodShape, { running: number; ending: number }>>();
   for (const pod of toPlace) if (pod.nodeName !== "" && !isTerminal(pod)) countMoving(moving, pod);
   const records: BoundPods[] = [];
