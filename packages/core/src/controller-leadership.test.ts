@@ -122,7 +122,7 @@ test("where the role does not let Leases of other namespaces be seen, a replica 
   expect(lines.filter(({ message }) => /the role does not let other namespaces be searched/.test(message))).toHaveLength(1);
 });
 
-test("O-81: without an election no Lease is read or written, and nobody is the master", async () => {
+test("O-16, O-81: without an election no Lease is read or written, and nobody is the master", async () => {
   const world = createWorld();
   startKarpenter(world);
   const { controller } = world.start();

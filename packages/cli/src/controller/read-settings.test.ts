@@ -76,7 +76,7 @@ const cases: readonly Case[] = [
     gates: { ...DEFAULT_GATES, [gate]: !DEFAULT_GATES[gate] },
   })),
   {
-    rule: "O-8: all violations together (scenario 12)",
+    rule: "O-8, O-32, O-33, O-37, O-39, O-42: all violations together (scenario 12)",
     provider: "aws",
     env: { CLUSTER_ENDPOINT: "hello" },
     flags: { reservedEnis: -1, vmMemoryOverheadPercent: -0.1, amiRefreshInterval: 59_000 },

@@ -32,7 +32,7 @@ test.each([
   expect(requests.map((request) => request.userAgent)).toEqual([userAgent, userAgent]);
 });
 
-test("O-62, O-66: what the loops may ask is limited, what the Lease needs is not", async () => {
+test("O-12, O-13, O-62, O-66: what the loops may ask is limited, what the Lease needs is not", async () => {
   const { kube, leaseKube, requests, clock } = connected({ requestLimit: { perSecond: 1, burst: 2 } });
   for (let n = 0; n < 4; n++) void kube.raw("/loops");
   for (let n = 0; n < 4; n++) void leaseKube.raw("/lease");

@@ -135,7 +135,7 @@ test("scenario 25, L-141…L-145: tier after tier, and the next not before the o
   await world.until("gone", () => isNodeGone(world, node));
 });
 
-test("scenario 28: with a deadline, who needs more grace than is left does not wait for its tier", async () => {
+test("scenario 28, L-143: with a deadline, who needs more grace than is left does not wait for its tier", async () => {
   const { world, node } = await createWorldWithNode(["app", "slow"], { terminationGracePeriod: "5m" });
   world.api.put(path("app"), { metadata: { annotations: { "karpenter.sh/do-not-disrupt": "true" } } });
   world.api.put(path("slow"), { spec: { priorityClassName: "system-cluster-critical", terminationGracePeriodSeconds: 600 } });
