@@ -63,14 +63,14 @@ const KINDS = [
 
 type Row = (typeof KINDS)[number];
 
-async function aWorld() {
+async function aWorld(hasBuffers = true) {
   const clock = createVirtualClock({ startMs: Date.parse("2026-01-01T00:00:00Z") });
   const api = createFakeApi(clock);
   const kube = createKubeClient(api.transport);
   const registry = createMetricsRegistry();
   const random = createRandom(1);
   const caches = createCaches({ kube, clock, random, nodeClassKinds: [Ec2NodeClasses], log: silentLogger, wants: { buffers: true } });
-  const watch = createConditionWatches(registry, caches, clock, true);
+  const watch = createConditionWatches(registry, caches, clock, hasBuffers);
   const stop = new AbortController();
   void caches.run(stop.signal);
   const synced = caches.whenSynced();
@@ -240,4 +240,21 @@ describe.each(KINDS)("conditions of a $kind", (row) => {
       { subject, type: "Normal", reason: "Finalized", message: "Finalized example.com/last", dedupe: [] },
     ]);
   });
+});
+
+test("O-231: without the gate CapacityBuffer there are none of its kind; who follows no more shows none", async () => {
+  const world = await aWorld();
+  const [nodeClaim, , , , buffer] = KINDS;
+  const end = world.start();
+  await world.create(nodeClaim);
+  expect((await scrape(world.registry)).series("operator_nodeclaim_status_condition_count")).toHaveLength(1);
+  end();
+  const told = world.events.length;
+  const { series, typeOf } = await scrape(world.registry);
+  expect(series("operator_nodeclaim_status_condition_count")).toEqual([]);
+  await world.setReady(nodeClaim, "True", "Ready");
+  expect(world.events).toHaveLength(told);
+  expect(typeOf(`operator_${buffer.kind}_status_condition_count`)).toBe("gauge");
+  const ungated = await aWorld(false);
+  expect((await scrape(ungated.registry)).typeOf(`operator_${buffer.kind}_status_condition_count`)).toBeUndefined();
 });
