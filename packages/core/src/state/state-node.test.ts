@@ -131,7 +131,7 @@ describe("taints", () => {
   test.each([
     { conditions: rebooting("True"), taints: [OWN] },
     { conditions: rebooting("False"), taints: [OWN, taint("karpenter.sh/rebooting"), taint("node.kubernetes.io/not-ready")] },
-  ])("V-6, V-8: Rebooting $conditions.0.status: $taints.length taint(s) keep pods away", ({ conditions, taints }) => {
+  ])("V-8: Rebooting $conditions.0.status: $taints.length taint(s) keep pods away", ({ conditions, taints }) => {
     const nodeTaints = [OWN, taint("karpenter.sh/rebooting"), taint("node.kubernetes.io/not-ready")];
     expect(taintsOf(stateOf({ node: INITIALIZED, claim: {}, nodeTaints, conditions }))).toEqual(taints);
   });
