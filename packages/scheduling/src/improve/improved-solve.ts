@@ -11,6 +11,7 @@ import { Filler } from "./filler.ts";
 import { type Improvement, stepsFor } from "./improvement.ts";
 import { nodeUsdPerHour, packingModel } from "./packing-model.ts";
 import { podGroups } from "./pod-groups.ts";
+import { repack } from "./repack.ts";
 import { type Packing, replay } from "./replay.ts";
 import { ruinAndRecreate } from "./ruin.ts";
 import { SeededRandom } from "./seeded-random.ts";
@@ -68,7 +69,9 @@ function packed(problem: Problem, greedy: Solver, pristine: Solver, improvement:
   const stepsMax = stepsFor(improvement, problem.pods.length);
   const start = construct(model, filler, stepsMax);
   if (start === undefined) return undefined;
-  const bins = ruinAndRecreate(model, filler, start, stepsMax, new SeededRandom(improvement.seed));
+  const random = new SeededRandom(improvement.seed);
+  const repacked = repack(model, filler, start, stepsMax, random);
+  const bins = ruinAndRecreate(model, filler, repacked, stepsMax, random);
   return { model, bins, sequence: greedy.sequence, searchOfPod: greedy.searchOfPod };
 }
 
