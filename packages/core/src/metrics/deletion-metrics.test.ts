@@ -1,5 +1,6 @@
 /** NodeClaims that core deletes by itself, by reason. Rules O-179, O-183, L-166; the reasons of disruption and repair come with those. */
 import { expect, test } from "vitest";
+import type { LaunchOutcome } from "../cloud-provider.ts";
 import { claimCondition } from "../state/conditions.ts";
 import { expectRow } from "../testing/metric-rows.ts";
 import { scrape } from "../testing/scrape.ts";
@@ -30,18 +31,20 @@ const removePods = ({ api }: World) => {
   for (const name of ["a", "b"]) api.remove(`/api/v1/namespaces/default/pods/${name}`);
 };
 
+const refusing = (outcome: LaunchOutcome) => (world: World) => {
+  world.cloud.onLaunch = () => {
+    removePods(world); // or they would ask for the next one at once
+    return outcome;
+  };
+};
+
 const FATES: readonly Fate[] = [
   {
     reason: "insufficient_capacity",
     capacity_type: "",
     hasNode: false,
     isBrief: true,
-    arrange: (world) => {
-      world.cloud.onLaunch = () => {
-        removePods(world); // or they would ask for the next one at once
-        return { kind: "insufficient-capacity", message: "sold out" };
-      };
-    },
+    arrange: refusing({ kind: "insufficient-capacity", message: "sold out" }),
     withinMs: MINUTE_MS,
   },
   {
@@ -49,12 +52,7 @@ const FATES: readonly Fate[] = [
     capacity_type: "",
     hasNode: false,
     isBrief: true,
-    arrange: (world) => {
-      world.cloud.onLaunch = () => {
-        removePods(world); // or they would ask for the next one at once
-        return { kind: "node-class-not-ready", message: "not yet" };
-      };
-    },
+    arrange: refusing({ kind: "node-class-not-ready", message: "not yet" }),
     withinMs: MINUTE_MS,
   },
   {
