@@ -1,7 +1,7 @@
 /** From the arguments of `joinery explain` to its output. */
 import { stringify } from "yaml";
 import type { ExplainFlags } from "../commands/explain.ts";
-import { inputHints } from "../plan/input-hints.ts";
+import { faultyClaims, inputHints } from "../plan/input-hints.ts";
 import { namedPools, type Question, readQuestion } from "../plan/make-plan.ts";
 import { readRequest } from "../plan/run-plan.ts";
 import type { Surroundings } from "../surroundings.ts";
@@ -26,12 +26,18 @@ export async function runExplain(
   surroundings.out.write(render(explanation, flags.output, { hints: hintsFor(explanation, question), surroundings }));
 }
 
-function hintsFor({ reasons, funnel }: Explanation, { problem, source, catalogue }: Question): readonly string[] {
-  const codes = new Set(reasons.map(({ code }) => code));
+function hintsFor({ reasons, funnel }: Explanation, { problem, source, objects, catalogue }: Question): readonly string[] {
   const empty = new Set(
     funnel.filter(({ stages: [first] }) => first?.stage === "node-pool" && first.out === 0).map(({ nodePool }) => nodePool),
   );
-  return inputHints({ codes, emptyPools: namedPools(problem, empty), source, catalogue });
+  return inputHints({
+    faultyClaims: faultyClaims(reasons),
+    emptyPools: namedPools(problem, empty),
+    usedPools: namedPools(problem, new Set(funnel.map(({ nodePool }) => nodePool))),
+    source,
+    objects: objects.of,
+    catalogue,
+  });
 }
 
 interface RenderContext {

@@ -3,7 +3,6 @@ import {
   DaemonSets,
   type Kind,
   type KubeObject,
-  type PersistentVolumeClaim,
   PersistentVolumeClaims,
   PersistentVolumes,
   type Pod,
@@ -21,21 +20,12 @@ export function onePodEach(source: ObjectSource, workloads: readonly Workload[])
   const named = <T extends KubeObject>(apiVersion: string, kind: string): readonly T[] => {
     if (apiVersion === "v1" && kind === Pods.kind) return pods as readonly KubeObject[] as readonly T[];
     if (kind === "ReplicationController" || !kept(apiVersion, kind)) return [];
-    if (apiVersion === "v1" && kind === PersistentVolumeClaims.kind)
-      return source.of(PersistentVolumeClaims).map(asBound) as readonly KubeObject[] as readonly T[];
     return source.named(apiVersion, kind);
   };
   return {
     named,
     of: <T extends KubeObject>({ group, version, kind }: Kind<T>) => named(group === "" ? version : `${group}/${version}`, kind),
   };
-}
-
-/** A claim of manifests that names its volume is bound to it as soon as both are there. */
-function asBound(claim: PersistentVolumeClaim): PersistentVolumeClaim {
-  if (claim.spec.volumeName === undefined) return claim;
-  const annotations = { ...claim.metadata?.annotations, "pv.kubernetes.io/bind-completed": "yes" };
-  return { ...claim, metadata: { ...claim.metadata, annotations } };
 }
 
 /** Claims of which the input says where they are or may be: bound to a volume that is there, or of a class that is. */

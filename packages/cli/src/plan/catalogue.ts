@@ -23,6 +23,8 @@ export interface Catalogue {
   readonly vocabulary: LabelVocabulary;
   /** Node classes whose pools can be planned with these types. */
   readonly nodeClassKinds: readonly Kind[];
+  /** Regions that there are other built-in catalogues of. Absent for a file. */
+  readonly regions?: readonly string[];
   /** Capacity types whose prices are modelled, not published. */
   readonly estimatedCapacityTypes: ReadonlySet<string>;
 }
@@ -66,6 +68,7 @@ export async function readBuiltInCatalogue(region: string): Promise<Catalogue> {
     typesFor: () => types,
     vocabulary: AWS_VOCABULARY,
     nodeClassKinds: [Ec2NodeClasses],
+    regions: CATALOGUE_REGIONS,
     estimatedCapacityTypes: new Set(sources.spotPrices.isEstimated ? ["spot"] : []),
   };
 }

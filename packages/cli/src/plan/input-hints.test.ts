@@ -1,4 +1,4 @@
-import type { NodePool } from "@joinery/api";
+import { Ec2NodeClasses, type NodePool } from "@joinery/api";
 import { expect, test } from "vitest";
 import type { RawObject } from "../manifests/manifest.ts";
 import { createObjectSource } from "./input.ts";
@@ -12,9 +12,6 @@ const sourceOf = (...objects: readonly (readonly [string, string])[]) =>
       locate: () => undefined,
     })),
   );
-const CLASS = ["storage.k8s.io/v1", "StorageClass"] as const;
-const CLAIM = ["v1", "PersistentVolumeClaim"] as const;
-const VOLUME = ["v1", "PersistentVolume"] as const;
 
 const offering = {
   requirements: [{ key: "topology.kubernetes.io/zone", operator: "In", values: ["z1"] }],
@@ -24,56 +21,47 @@ const offering = {
 const types = [
   {
     name: "a",
+    capacity: {},
+    overhead: { kubeReserved: {}, systemReserved: {}, evictionThreshold: {} },
     requirements: [{ key: "kubernetes.io/arch", operator: "In", values: ["amd64"] }],
     offerings: [offering, { ...offering, isAvailable: false, requirements: [{ ...offering.requirements[0], values: ["z2"] }] }],
   },
 ] as unknown as Parameters<typeof inputHints>[0]["catalogue"]["types"];
 const pool = (...requirements: readonly object[]) =>
   ({ metadata: { name: "p" }, spec: { template: { spec: { requirements } } } }) as unknown as NodePool;
-const hints = (wish: Partial<Parameters<typeof inputHints>[0]>) =>
-  inputHints({ codes: new Set(), emptyPools: [], source: sourceOf(), catalogue: { source: "the catalogue", types }, ...wish });
 
-test.each([
-  {
-    name: "volumes, and nothing of storage",
-    codes: ["invalid-volume"],
-    source: sourceOf(),
-    says: /^The input has no PersistentVolumeClaim, no PersistentVolume, no StorageClass; /,
-  },
-  {
-    name: "volumes, and no class",
-    codes: ["invalid-volume"],
-    source: sourceOf(CLAIM, VOLUME),
-    says: /^The input has no StorageClass; .+: add kubectl get pvc,pv,sc -A -o json$/,
-  },
-  { name: "volumes, and all kinds are there", codes: ["invalid-volume"], source: sourceOf(CLAIM, VOLUME, CLASS), says: undefined },
-  { name: "another reason", codes: ["untolerated-taint"], source: sourceOf(), says: undefined },
-])("$name", ({ codes, source, says }) => {
-  const [hint] = hints({ codes: new Set(codes), source });
-  if (says === undefined) expect(hint).toBeUndefined();
-  else expect(hint).toMatch(says);
+const catalogue = { source: "the catalogue", types, nodeClassKinds: [Ec2NodeClasses] };
+const hints = (wish: Partial<Parameters<typeof inputHints>[0]>) => {
+  const source = wish.source ?? sourceOf();
+  const base = { faultyClaims: new Set<string>(), emptyPools: [], usedPools: [], source, objects: source.of, catalogue };
+  return inputHints({ ...base, ...wish });
+};
+
+test("an empty pool is told with its name", () => {
+  expect(hints({ emptyPools: [pool({ key: "kubernetes.io/arch", operator: "DoesNotExist" })] })).toEqual([
+    "NodePool p: no instance type of the catalogue is to be had with kubernetes.io/arch DoesNotExist; for types of elsewhere give --catalog FILE",
+  ]);
 });
 
+const classes = (...names: readonly string[]) =>
+  createObjectSource(
+    names.map((name) => ({
+      object: { apiVersion: "karpenter.k8s.aws/v1", kind: "EC2NodeClass", metadata: { name }, spec: {} } as RawObject,
+      file: "f",
+      locate: () => undefined,
+    })),
+  );
+
 test.each([
-  {
-    name: "a zone of elsewhere",
-    items: [{ key: "topology.kubernetes.io/zone", operator: "In", values: ["z9"] }],
-    wish: "topology.kubernetes.io/zone In [z9]",
-  },
-  {
-    name: "a zone in which nothing is to be had",
-    items: [{ key: "topology.kubernetes.io/zone", operator: "In", values: ["z2"] }],
-    wish: "topology.kubernetes.io/zone In [z2]",
-  },
-  {
-    name: "a label that no type may have",
-    items: [{ key: "kubernetes.io/arch", operator: "DoesNotExist" }],
-    wish: "kubernetes.io/arch DoesNotExist",
-  },
-])("an empty pool: $name", ({ items, wish }) => {
-  expect(hints({ emptyPools: [pool({ key: "kubernetes.io/arch", operator: "In", values: ["amd64"] }, ...items)] })).toEqual([
-    `NodePool p: no instance type of the catalogue is to be had with ${wish}; for types of elsewhere give --catalog FILE`,
-  ]);
+  { name: "mistyped", source: classes("default"), says: ["did you mean default?"] },
+  { name: "another name", source: classes("gpu", "arm"), says: ["the input has arm and gpu"] },
+  { name: "the input has no class at all", source: classes(), says: [] },
+  { name: "it is there", source: classes("defualt"), says: [] },
+])("A-1: a node class that the input lacks while it has others counts as ready, and that is said: $name", ({ source, says }) => {
+  const nodeClassRef = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "defualt" };
+  const used = { metadata: { name: "p" }, spec: { template: { spec: { nodeClassRef, requirements: [] } } } } as unknown as NodePool;
+  const start = "NodePool p: the input has no EC2NodeClass defualt, which counts as ready here; ";
+  expect(hints({ source, usedPools: [used] })).toEqual(says.map((end) => `${start}${end}`));
 });
 
 const nodesIn = (...zones: readonly string[]) =>

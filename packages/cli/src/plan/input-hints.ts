@@ -1,40 +1,49 @@
 /** What may be wrong with the input rather than with the cluster that it stands for: objects that were left out, a catalogue of elsewhere. */
-import {
-  type Kind,
-  type KubeObject,
-  type Node,
-  type NodePool,
-  Nodes,
-  PersistentVolumeClaims,
-  PersistentVolumes,
-  StorageClasses,
-  ZONE_LABEL,
-} from "@joinery/api";
-import { isLaunchable, type RequirementItem, Requirements } from "@joinery/scheduling";
+import { type KubeObject, type Node, type NodePool, Nodes, ZONE_LABEL } from "@joinery/api";
+import { nearWord, type ReasonDocument } from "@joinery/scheduling";
+import { listText } from "../lint/words.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { emptyPoolText } from "./empty-pool.ts";
+import type { ObjectsOf } from "./file-kube-client.ts";
 import type { ObjectSource } from "./input.ts";
+import { storageHints } from "./storage-hints.ts";
 
 export interface HintRequest {
-  /** Codes of the reasons why pods have no place. */
-  readonly codes: ReadonlySet<string>;
+  /** `namespace/name` of claims because of which pods have no place. */
+  readonly faultyClaims: ReadonlySet<string>;
   /** Pools that no instance type is left for. */
   readonly emptyPools: readonly NodePool[];
+  /** Pools that may get nodes. */
+  readonly usedPools: readonly NodePool[];
   readonly source: ObjectSource;
-  readonly catalogue: Pick<Catalogue, "source" | "types">;
+  /** What the source becomes: with the claims that StatefulSets will make. */
+  readonly objects: ObjectsOf;
+  readonly catalogue: Pick<Catalogue, "source" | "types" | "regions" | "nodeClassKinds">;
 }
 
 /** Zones that are named in a hint. */
 const ZONES_SHOWN = 3;
 
 /** A sentence each, without a full stop. */
-export function inputHints({ codes, emptyPools, source, catalogue }: HintRequest): readonly string[] {
-  const volumes = codes.has("invalid-volume") ? missingStorage(source) : undefined;
+export function inputHints(request: HintRequest): readonly string[] {
+  const { faultyClaims, emptyPools, usedPools, objects, source, catalogue } = request;
   const region = nodesElsewhere(source.of(Nodes), catalogue);
   return [
     ...(region === undefined ? [] : [region]),
-    ...(volumes === undefined ? [] : [volumes]),
-    ...emptyPools.flatMap((pool) => elsewhere(pool, catalogue) ?? []),
+    ...storageHints(faultyClaims, objects),
+    ...emptyPools.flatMap((pool) => {
+      const text = emptyPoolText(pool, catalogue);
+      return text === undefined ? [] : [`NodePool ${pool.metadata?.name}: ${text}`];
+    }),
+    ...usedPools.flatMap((pool) => missingClass(pool, request) ?? []),
   ];
+}
+
+/** Those that the reasons of pods name. */
+export function faultyClaims(reasons: Iterable<ReasonDocument>): ReadonlySet<string> {
+  const claims = new Set<string>();
+  for (const { code, detail } of reasons) if (code === "invalid-volume" && typeof detail.claim === "string") claims.add(detail.claim);
+  return claims;
 }
 
 /** A cluster of one region planned with the types of another gives nodes that it cannot have. */
@@ -51,27 +60,13 @@ function nodesElsewhere(nodes: readonly Node[], { source, types }: HintRequest["
   return `Nodes exist in ${shown}${zones.size > ZONES_SHOWN ? " …" : ""}, where ${source} has no types; for those of the cluster's region give --catalog FILE`;
 }
 
-const STORAGE: readonly Kind[] = [PersistentVolumeClaims, PersistentVolumes, StorageClasses];
-
-function missingStorage(source: ObjectSource): string | undefined {
-  const missing = STORAGE.filter((kind) => source.of<KubeObject>(kind).length === 0).map(({ kind }) => kind);
-  if (missing.length === 0) return undefined;
-  return `The input has no ${missing.join(", no ")}; what the volumes of pods need may only be missing here: add kubectl get pvc,pv,sc -A -o json`;
-}
-
-function elsewhere(pool: NodePool, { source, types }: HintRequest["catalogue"]): string | undefined {
-  const guilty = pool.spec.template.spec.requirements.find((item) => !isMetBySome(item, types));
-  if (guilty === undefined) return undefined;
-  const { key, operator, values = [] } = guilty;
-  const wish = values.length === 0 ? `${key} ${operator}` : `${key} ${operator} [${values.join(", ")}]`;
-  return `NodePool ${pool.metadata?.name}: no instance type of ${source} is to be had with ${wish}; for types of elsewhere give --catalog FILE`;
-}
-
-function isMetBySome(item: RequirementItem, types: Catalogue["types"]): boolean {
-  const wish = Requirements.fromItems([item]);
-  return types.some(
-    ({ requirements, offerings }) =>
-      wish.intersects(Requirements.fromItems(requirements)) &&
-      offerings.some((offering) => isLaunchable(offering) && wish.intersects(Requirements.fromItems(offering.requirements))),
-  );
+/** Such a class counts as ready, because the input may only be a part of the cluster; but where others of its kind are here, its name may be wrong. */
+function missingClass({ metadata, spec }: NodePool, { source, catalogue: { nodeClassKinds } }: HintRequest): string | undefined {
+  const { group, kind, name } = spec.template.spec.nodeClassRef;
+  const known = nodeClassKinds.find((one) => one.group === group && one.kind === kind);
+  const names = known === undefined ? [] : source.of<KubeObject>(known).map((one) => one.metadata?.name ?? "");
+  if (names.length === 0 || names.includes(name)) return undefined;
+  const near = nearWord(name, names);
+  const instead = near === undefined ? `the input has ${listText([...names].sort())}` : `did you mean ${near}?`;
+  return `NodePool ${metadata?.name}: the input has no ${kind} ${name}, which counts as ready here; ${instead}`;
 }

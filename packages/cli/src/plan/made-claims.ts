@@ -15,6 +15,7 @@ import type { ObjectSource } from "./input.ts";
 
 type ClaimTemplate = Partial<Pick<PersistentVolumeClaim, "metadata" | "spec">>;
 
+const BIND_COMPLETED_ANNOTATION = "pv.kubernetes.io/bind-completed";
 const DEFAULT_CLASS_ANNOTATION = "storageclass.kubernetes.io/is-default-class";
 
 /** Those of the input, and one for each claim that a pod mounts and somebody would have made. */
@@ -36,7 +37,14 @@ export function claimsFor(pods: readonly Pod[], objects: ObjectSource): readonly
       if (spec !== undefined && !claims.has(key)) claims.set(key, { metadata: { name: claimName, namespace, uid: key }, spec });
     }
   }
-  return Array.from(claims.values(), (claim) => withDefaultClass(claim, defaultClass));
+  return Array.from(claims.values(), (claim) => asBound(withDefaultClass(claim, defaultClass)));
+}
+
+/** A claim of manifests that names its volume is bound to it as soon as both are there; one of a server says itself whether it is (S-23). */
+function asBound(claim: PersistentVolumeClaim): PersistentVolumeClaim {
+  if (!claim.spec.volumeName || claim.metadata?.resourceVersion !== undefined || claim.status?.phase !== undefined) return claim;
+  const annotations = { ...claim.metadata?.annotations, [BIND_COMPLETED_ANNOTATION]: "yes" };
+  return { ...claim, metadata: { ...claim.metadata, annotations } };
 }
 
 function templateOf(templates: readonly ClaimTemplate[], claimName: string, podName: string | undefined) {

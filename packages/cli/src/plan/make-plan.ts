@@ -33,10 +33,11 @@ import { explainOptions, type Fix, fixesOf } from "../explain/fixes.ts";
 import type { Loaded } from "../manifests/load.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { type ClusterObjects, clusterObjects } from "./cluster-objects.ts";
+import { droppedPoolText } from "./empty-pool.ts";
 import { type ExistingCost, existingCost } from "./existing-cost.ts";
 import { createFileKubeClient } from "./file-kube-client.ts";
 import { createObjectSource, type ObjectSource } from "./input.ts";
-import { inputHints } from "./input-hints.ts";
+import { faultyClaims, inputHints } from "./input-hints.ts";
 import { leftOutPods } from "./left-out-pods.ts";
 import { overlaidCatalogue, overlayFault } from "./overlaid-catalogue.ts";
 import { type BufferDocument, bufferDocuments, type PlannedBuffer, plannedBuffers } from "./planned-buffers.ts";
@@ -79,6 +80,8 @@ export interface PlanResult {
   readonly plan: Plan;
   readonly document: PlanFileDocument;
   readonly skippedPools: readonly NotReady[];
+  /** Pools that no instance type is left for, and what to write instead. */
+  readonly droppedPools: readonly { readonly nodePool: string; readonly message: string }[];
   readonly existing: ExistingCost;
   readonly unlaunchedClaims: readonly string[];
   /** `2 behind a scheduling gate` …: pods that no place was looked for. */
@@ -174,10 +177,15 @@ export async function makePlan(request: PlanRequest): Promise<PlanResult> {
     existing,
     unlaunchedClaims: objects.unlaunchedClaims,
     leftOutPods: leftOutPods(objects.of(Pods)),
+    droppedPools: plan.droppedPools.flatMap(({ nodePool, reason }) =>
+      namedPools(problem, new Set([nodePool])).map((pool) => ({ nodePool, message: droppedPoolText(pool, reason, catalogue) })),
+    ),
     hints: inputHints({
-      codes: new Set(unschedulable.flatMap(({ reasons }) => reasons.map(({ code }) => code))),
-      emptyPools: namedPools(problem, new Set(plan.droppedPools.map(({ nodePool }) => nodePool))),
+      faultyClaims: faultyClaims(unschedulable.flatMap(({ reasons }) => reasons)),
+      emptyPools: [],
+      usedPools: problem.pools.map(({ nodePool }) => nodePool),
       source,
+      objects: objects.of,
       catalogue,
     }),
   };

@@ -31,7 +31,8 @@ const document: PlanResult["document"] = {
   stats: { pods: 7, instanceTypes: 2, solveMilliseconds: 1.25 },
 };
 const result: PlanResult = {
-  plan: { newNodes: [], existingNodes: [], unschedulable: [], droppedPools: [{ nodePool: "odd", reason: { kind: "no-node-pool" } }] },
+  plan: { newNodes: [], existingNodes: [], unschedulable: [], droppedPools: [] },
+  droppedPools: [{ nodePool: "odd", message: "no instance type is to be had with x In [y]" }],
   document,
   skippedPools: [{ kind: "node-pool-not-ready", nodePool: "broken", message: "its condition Ready is False" }],
   existing: { usdPerHour: 0.2, knownNodes: 1, unknownNodes: 2 },
@@ -66,7 +67,7 @@ test("a plan for people: nodes, prices with ~ where they are estimates, reasons 
     "Existing nodes that the catalogue has no price for: 2",
     "~ spot prices are estimates of a model, not quotes",
     "NodePool broken is left out: its condition Ready is False",
-    "NodePool odd is left out: none of the 2 instance types meets its requirements",
+    "NodePool odd is left out: no instance type is to be had with x In [y]",
     "The input has no StorageClass",
     "NodeClaim default-x has no instance yet; the controller would wait for it, here it does not count",
     "Pods left out: 2 behind a scheduling gate, 1 ended already",

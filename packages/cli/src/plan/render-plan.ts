@@ -72,7 +72,7 @@ function unplaced({ result, terminal }: PlanView): string[] {
 }
 
 function summary({ result, catalogue, ignored, notes, terminal }: PlanView): string[] {
-  const { document, existing, skippedPools, unlaunchedClaims, leftOutPods, hints, plan } = result;
+  const { document, existing, skippedPools, droppedPools, unlaunchedClaims, leftOutPods, hints, plan } = result;
   const { newNodes: nodes, unschedulable, stats, cost } = document;
   const isEstimated = nodes.some(({ cheapest }) => catalogue.estimatedCapacityTypes.has(cheapest.capacityType));
   const placed = stats.pods - unschedulable.length;
@@ -98,8 +98,7 @@ function summary({ result, catalogue, ignored, notes, terminal }: PlanView): str
   if (existing.unknownNodes > 0) lines.push(`Existing nodes that the catalogue has no price for: ${existing.unknownNodes}`);
   if (isEstimated) lines.push("~ spot prices are estimates of a model, not quotes");
   for (const { nodePool, message } of skippedPools) lines.push(`NodePool ${nodePool} is left out: ${message}`);
-  for (const { nodePool } of plan.droppedPools)
-    lines.push(`NodePool ${nodePool} is left out: none of the ${stats.instanceTypes} instance types meets its requirements`);
+  for (const { nodePool, message } of droppedPools) lines.push(`NodePool ${nodePool} is left out: ${message}`);
   lines.push(...hints);
   for (const name of unlaunchedClaims)
     lines.push(`NodeClaim ${name} has no instance yet; the controller would wait for it, here it does not count`);

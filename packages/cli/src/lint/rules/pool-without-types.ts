@@ -1,6 +1,7 @@
 /** Pools that no instance type is left for. Rule S-64. */
 import { Requirements, sentence } from "@joinery/scheduling";
 import type { FieldPath } from "../../manifests/field-path.ts";
+import { conflictText } from "../../plan/empty-pool.ts";
 import type { Facts } from "../facts.ts";
 import type { Remark } from "../finding.ts";
 import { knownLabels } from "../known-labels.ts";
@@ -32,8 +33,10 @@ function withoutTypes(pool: PoolFacts, facts: Facts): Remark {
   const { manifest } = pool;
   const guilty = guiltyRequirement(pool);
   if (guilty === undefined) {
-    const message = `none of the ${pool.catalogue.types.length} instance types meets all requirements together, so the pool never gets a node`;
-    return { severity: "error", manifest, path: REQUIREMENTS, message, instead: "fewer requirements, or wider ones" };
+    const conflict = conflictText(pool.pool, pool.catalogue);
+    const together = conflict === undefined ? "all requirements" : conflict.what;
+    const message = `none of the ${pool.catalogue.types.length} instance types meets ${together} together, so the pool never gets a node`;
+    return { severity: "error", manifest, path: REQUIREMENTS, message, instead: conflict?.instead ?? "fewer requirements, or wider ones" };
   }
   const { text, path, item } = guilty;
   const labels = knownLabels(facts);
