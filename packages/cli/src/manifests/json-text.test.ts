@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type FieldPath, formatFieldPath, parseFieldPath } from "./field-path.ts";
-import { findRepeatedKey, locateInJson, skipValue } from "./json-text.ts";
+import { findRepeatedKey, locateInJson, pathToKey, skipValue } from "./json-text.ts";
 
 /** Every path into a value, with the value under it. */
 function* pathsInto(value: unknown, path: FieldPath = []): Iterable<[FieldPath, unknown]> {
@@ -34,6 +34,13 @@ test("a path that leads nowhere gives the field around it", () => {
 
 test("a key given twice is found, also deep inside; the same key elsewhere is none", () => {
   expect(findRepeatedKey('{"a": [{"x": 1}, {"x": 1, "y": {"x": 2}, "x": 3}]}')).toEqual({ offset: 41, key: "x" });
+});
+
+test("the path to a key is told from its offset", () => {
+  const text = ' {"a": [{"x": 1}, {"x": 1, "y": {"x": 2}, "z": 3}]}';
+  expect(pathToKey(text, 0, text.indexOf('"z"'))).toEqual(["a", 1, "z"]);
+  expect(pathToKey(text, 0, text.indexOf('{"x": 2') + 1)).toEqual(["a", 1, "y", "x"]);
+  expect(pathToKey(text, 0, text.length)).toBeUndefined();
 });
 
 test("paths as people write them, and back", () => {

@@ -88,26 +88,50 @@ export function findRepeatedKey(text: string): RepeatedKey | undefined {
   return undefined;
 }
 
+/** Keys and list positions from the value at `start` down to the key at `offset`; undefined where that is none of it. */
+export function pathToKey(text: string, start: number, offset: number): FieldPath | undefined {
+  const from = skipBlank(text, start);
+  for (const { key, at, value } of members(text, from)) {
+    if (at === offset) return [key];
+    if (offset < skipValue(text, value)) return under(key, pathToKey(text, value, offset));
+  }
+  let index = 0;
+  for (const at of items(text, from)) {
+    if (offset < skipValue(text, at)) return under(index, pathToKey(text, at, offset));
+    index++;
+  }
+  return undefined;
+}
+
+function under(part: string | number, path: FieldPath | undefined): FieldPath | undefined {
+  return path && [part, ...path];
+}
+
 interface Member {
+  readonly key: string;
   readonly at: number;
   readonly value: number;
 }
 
 function findKey(text: string, start: number, key: string): Member | undefined {
-  if (text[start] !== "{") return undefined;
+  for (const member of members(text, start)) if (member.key === key) return member;
+  return undefined;
+}
+
+function* members(text: string, start: number): Generator<Member> {
+  if (text[start] !== "{") return;
   let at = skipBlank(text, start + 1);
   while (at < text.length && text[at] === '"') {
     const keyEnd = skipString(text, at);
     const value = skipBlank(text, skipBlank(text, keyEnd) + 1);
-    if (JSON.parse(text.slice(at, keyEnd)) === key) return { at, value };
+    yield { key: JSON.parse(text.slice(at, keyEnd)) as string, at, value };
     at = skipBlank(text, skipValue(text, value));
-    if (text[at] !== ",") return undefined;
+    if (text[at] !== ",") return;
     at = skipBlank(text, at + 1);
   }
-  return undefined;
 }
 
-function findItem(text: string, start: number, index: number): Member | undefined {
+function findItem(text: string, start: number, index: number): Pick<Member, "at" | "value"> | undefined {
   let count = 0;
   for (const at of items(text, start)) if (count++ === index) return { at, value: at };
   return undefined;

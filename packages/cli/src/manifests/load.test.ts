@@ -32,6 +32,10 @@ describe("right input has no problems", () => {
     ],
     ["flow YAML that is no JSON", "{apiVersion: v1, kind: Namespace, metadata: {name: a}}"],
     ["equal copies", `${pod(`{${CONTAINER}}`)}---\n${pod(`{${CONTAINER}}`)}`],
+    [
+      "a template in a comment, and one in quotes of a label's annotation",
+      `# {{ .Values.x }}\n${pod(`{${CONTAINER}}`, '{name: a, annotations: {x: "{{ y }}"}}')}`,
+    ],
     ["null for an absent field", pod(`{${CONTAINER}, affinity: null, volumes: }`)],
     [
       "dates and times as text, as kubectl leaves them",
@@ -79,14 +83,39 @@ describe("wrong input: file, line, column, object, field, fault, remedy", () => 
     ["kubectl's table", "NAME  READY\nweb-0  1/1\n", /^<stdin>:1:1: is no object; .+, not kubectl's table: ask it for -o json$/],
     ["no YAML", "a: [", /^<stdin>:1:\d+: is no YAML: /],
     [
+      "a template that is YAML by chance",
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: {{ .Values.replicas }}\n",
+      "<stdin>:5:14: is no manifest yet; it looks like a template of Helm; render it first: helm template CHART | joinery plan -",
+    ],
+    [
+      "a template in a list",
+      "items:\n  - a\n  - {{ $value }}\n",
+      "<stdin>:3:6: is no manifest yet; it looks like a template of Helm; render it first: helm template CHART | joinery plan -",
+    ],
+    [
       "a key twice",
       "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\nkind: Pod\n",
-      "<stdin>:4:1: is no YAML: a key is given twice; give it once",
+      '<stdin>:4:1: Pod/a: kind: the key "kind" is given twice in one object, first in line 2; give it once',
+    ],
+    [
+      "a key twice, deep in an item of a List",
+      "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n  spec:\n    containers:\n    - name: m\n      image: x\n      name: n\n",
+      '<stdin>:11:7: Pod/a: spec.containers[0].name: the key "name" is given twice in one object, first in line 9; give it once',
+    ],
+    [
+      "a key twice in what is no object of Kubernetes",
+      "a:\n  b.c/d: 1\n  b.c/d: 2\n",
+      '<stdin>:3:3: a[b.c/d]: the key "b.c/d" is given twice in one object, first in line 2; give it once',
     ],
     [
       "a JSON key twice",
       '{"apiVersion":"v1","kind":"Namespace",\n "metadata":{"name":"a","name":"b"}}',
-      '<stdin>:2:25: the key "name" is given twice in one object; give it once',
+      '<stdin>:2:25: Namespace/b: metadata.name: the key "name" is given twice in one object, first in line 2; give it once',
+    ],
+    [
+      "a JSON key twice, deep in an item of a List behind another value",
+      '{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"}}\n{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"b"}},{"apiVersion":"v1","kind":"Pod",\n"metadata":{"name":"a"},"spec":{"containers":[{"name":"m","image":"x"},\n{"name":"n","image":"x",\n"name":"o"}]}}]}',
+      '<stdin>:5:1: Pod/a: spec.containers[1].name: the key "name" is given twice in one object, first in line 4; give it once',
     ],
     ["tabs", "a:\n\tb: 1\n", /^<stdin>:2:\d+: is no YAML: tabs cannot indent; use blanks$/],
     ["a list at the top", "- a\n", "<stdin>:1:1: is no object; want a Kubernetes object with apiVersion and kind"],

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "./built-in/shapes.ts";
 import { checkManifest } from "./check-manifest.ts";
-import { type Document, type Manifest, objectTitle, placeText, type RawObject } from "./manifest.ts";
+import { type Document, type Manifest, objectTitle, type Position, placeText, type RawObject } from "./manifest.ts";
 import { type InputProblem, problemAt } from "./problem.ts";
 import { readJson } from "./read-json.ts";
 import { readSources, type Source } from "./read-sources.ts";
@@ -55,6 +55,8 @@ function collect(sources: readonly Source[], found: readonly InputProblem[]): Lo
   };
 }
 
+type Fault = Pick<InputProblem, "message"> & Partial<Pick<InputProblem, "object" | "path">> & { readonly at: Position };
+
 interface Reading {
   readonly documents: readonly Document[];
   readonly problems: readonly InputProblem[];
@@ -62,26 +64,21 @@ interface Reading {
 
 function readSource({ file, text }: Source): Reading {
   const lines = new TextLines(text);
-  const problem = (message: string, at: { line: number; column: number }): InputProblem => ({
+  const problem = ({ at, object, path = "", message }: Fault): InputProblem => ({
     severity: "error",
     file,
     ...at,
-    path: "",
+    ...(object !== undefined && { object }),
+    path,
     message,
   });
   if (/^\uFEFF?\s*[{[]/.test(text) || file.endsWith(".json")) {
     const json = readJson(text, lines);
-    if (json.kind === "values") {
-      const { repeatedKey } = json;
-      const problems = repeatedKey
-        ? [problem(`the key "${repeatedKey.key}" is given twice in one object; give it once`, repeatedKey.at)]
-        : [];
-      return { documents: json.documents, problems };
-    }
-    if (file.endsWith(".json")) return { documents: [], problems: [problem(json.message, json.at)] };
+    if (json.kind === "values") return { documents: json.documents, problems: json.repeatedKey ? [problem(json.repeatedKey)] : [] };
+    if (file.endsWith(".json")) return { documents: [], problems: [problem(json)] };
   }
   const { documents, faults } = readYaml(text, lines);
-  return { documents, problems: faults.map(({ message, at }) => problem(message, at)) };
+  return { documents, problems: faults.map(problem) };
 }
 
 /** Takes a `List` apart. kubectl's typed lists (`PodList`) may leave kind and version out of their items. */

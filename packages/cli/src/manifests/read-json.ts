@@ -1,19 +1,21 @@
 /** JSON texts: one value, or several one after another as kubectl accepts them. */
 import type { FieldPath } from "./field-path.ts";
-import { findRepeatedKey, itemOffsets, locateInJson, skipValue, valueOffset } from "./json-text.ts";
+import { findRepeatedKey, itemOffsets, locateInJson, pathToKey, skipValue, valueOffset } from "./json-text.ts";
 import type { Document, Position } from "./manifest.ts";
+import { type RepeatedKeyFault, repeatedKeyFault } from "./repeated-key.ts";
 import type { TextLines } from "./text-lines.ts";
 
 export type JsonReading =
   | {
       readonly kind: "values";
       readonly documents: readonly Document[];
-      readonly repeatedKey?: { readonly key: string; readonly at: Position };
+      readonly repeatedKey?: RepeatedKeyFault;
     }
   | { readonly kind: "not-json"; readonly message: string; readonly at: Position };
 
 export function readJson(text: string, lines: TextLines): JsonReading {
   const documents: Document[] = [];
+  const starts: number[] = [];
   let start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   while (text.slice(start).trim() !== "") {
     const end = documents.length === 0 && isOneValue(text, start) ? text.length : skipValue(text, start);
@@ -22,11 +24,26 @@ export function readJson(text: string, lines: TextLines): JsonReading {
     } catch (error) {
       return { kind: "not-json", ...describeSyntaxError(error, start, lines) };
     }
+    starts.push(start);
     start = end;
   }
+  const repeatedKey = repeatedKeyIn(text, starts, documents, lines);
+  return { kind: "values", documents, ...(repeatedKey && { repeatedKey }) };
+}
+
+function repeatedKeyIn(
+  text: string,
+  starts: readonly number[],
+  documents: readonly Document[],
+  lines: TextLines,
+): RepeatedKeyFault | undefined {
   const repeated = findRepeatedKey(text);
-  if (repeated === undefined) return { kind: "values", documents };
-  return { kind: "values", documents, repeatedKey: { key: repeated.key, at: lines.position(repeated.offset) } };
+  if (repeated === undefined) return undefined;
+  const index = starts.findLastIndex((start) => start <= repeated.offset);
+  const start = starts[index]!;
+  const path = pathToKey(text, start, repeated.offset) ?? [repeated.key];
+  const first = lines.position(locateInJson(text, start, path));
+  return repeatedKeyFault(documents[index]!.value, path, lines.position(repeated.offset), first);
 }
 
 function isOneValue(text: string, start: number): boolean {
