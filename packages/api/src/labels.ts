@@ -217,6 +217,12 @@ export const KWOK_VOCABULARY: LabelVocabulary = {
   restrictedDomains: [KARPENTER_GROUP, KWOK_GROUP],
 };
 
+/** Labels that earlier APIs of Karpenter and node groups of EKS put on their nodes, and Joinery does not → what says the same today. */
+export const LABEL_SUCCESSORS: Readonly<Record<string, string>> = {
+  "karpenter.sh/provisioner-name": NODE_POOL_LABEL,
+  "eks.amazonaws.com/capacityType": CAPACITY_TYPE_LABEL,
+};
+
 /** the key that a requirement, node selector or affinity really speaks of. */
 export function normalizeLabel(key: string, { normalized }: LabelVocabulary = AWS_VOCABULARY): string {
   return Object.hasOwn(normalized, key) ? normalized[key]! : key;

@@ -38,7 +38,7 @@ export function funnelLines({ nodePool, stages }: PoolFunnel): string[] {
 }
 
 export function stageText({ stage, key }: Pick<FunnelStage, "stage" | "key">): string {
-  if (stage === "requirement") return `${key}`;
+  if (stage === "requirement" || stage === "pool-label") return `${key}`;
   const text = STAGE_TEXTS[stage] ?? stage;
   return key === undefined || stage === "next-solve" ? text : `${text} over ${key}`;
 }

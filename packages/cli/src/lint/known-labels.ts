@@ -1,6 +1,6 @@
 /** Which label keys and values nodes can have at all: of the catalogue, of pools, of existing nodes. Rules S-39, S-40, S-42. */
 import { HOSTNAME_LABEL, NODE_POOL_LABEL, normalizeLabel, OS_LABEL, REGION_LABEL, ZONE_LABEL } from "@joinery/api";
-import { nearWord, Requirement, Requirements } from "@joinery/scheduling";
+import { nearKey, Requirement, Requirements } from "@joinery/scheduling";
 import type { Facts } from "./facts.ts";
 import { nameOf } from "./located.ts";
 import { zonesOf } from "./zones.ts";
@@ -22,9 +22,6 @@ export interface KnownLabels {
 const OF_ACCOUNTS = /^karpenter\.k8s\.aws\/(capacity-reservation|placement-group)-|^node\.kubernetes\.io\/windows-build$/;
 /** Which of them a type can be follows from the node class, which catalogues do not look at. */
 const SYSTEMS = new Set(["linux", "windows"]);
-
-/** Labels of Karpenter's earlier APIs, which nothing sets any more and no pool may set. */
-const SUCCESSORS: Readonly<Record<string, string>> = { "karpenter.sh/provisioner-name": NODE_POOL_LABEL };
 
 const remembered = new WeakMap<Facts, KnownLabels>();
 
@@ -67,10 +64,9 @@ function createKnownLabels({ pools, nodes, catalogue, vocabulary }: Facts): Know
   return {
     hasKey: (key) => isKnown(normalizeLabel(key, vocabulary)),
     findIntendedKey: (key) => {
-      if (SUCCESSORS[key] !== undefined) return SUCCESSORS[key];
       const [undefinedLabel] = own.incompatibilities(Requirements.of(Requirement.of({ key, operator: "Exists" })), vocabulary.wellKnown);
       const hint = undefinedLabel?.kind === "undefined-label" ? undefinedLabel.typoOf : undefined;
-      return nearWord(key, [...values.keys(), ...vocabulary.wellKnown]) ?? hint;
+      return nearKey(key, new Set([...values.keys(), ...vocabulary.wellKnown, NODE_POOL_LABEL])) ?? hint;
     },
     valuesOf,
     offeredValuesOf: (key) => (normalizeLabel(key, vocabulary) === ZONE_LABEL && zones.size > 0 ? zones : valuesOf(key)),

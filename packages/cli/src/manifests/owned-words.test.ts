@@ -24,6 +24,11 @@ ${spec}  template:
       requirements: []
 ${template}`;
 
+const poolWith = (requirement: string, labels = "{}") =>
+  pool("")
+    .replace("requirements: []", `requirements: [${requirement}]`)
+    .replace("template:\n", `template:\n    metadata: {labels: ${labels}}\n`);
+
 test.each([
   { name: "a typo", text: pool("  wieght: 1\n"), says: "spec.wieght: unknown field; did you mean weight?" },
   {
@@ -56,6 +61,36 @@ test.each([
     name: "a pattern in words",
     text: pool("", "      expireAfter: 30d\n"),
     says: 'expireAfter: Invalid value: "30d"; want hours, minutes and seconds, such as 30m or 720h, or Never',
+  },
+  {
+    name: "a restricted label that is mistyped (A-95)",
+    text: poolWith("{ key: karpenter.k8s.aws/instance-famly, operator: Exists }"),
+    says: 'requirements[0].key: Invalid value: "karpenter.k8s.aws/instance-famly": label domain "karpenter.k8s.aws" is restricted; did you mean karpenter.k8s.aws/instance-family?',
+  },
+  {
+    name: "a label under a domain that does not have it",
+    text: poolWith("{ key: karpenter.k8s.aws/zone, operator: Exists }"),
+    says: 'label domain "karpenter.k8s.aws" is restricted; did you mean topology.kubernetes.io/zone?',
+  },
+  {
+    name: "the pool's name by the label of an earlier API",
+    text: poolWith("{ key: karpenter.sh/provisioner-name, operator: Exists }"),
+    says: 'label domain "karpenter.sh" is restricted; take it out: nodes get the name of their NodePool as karpenter.sh/nodepool',
+  },
+  {
+    name: "the hostname",
+    text: poolWith("{ key: kubernetes.io/hostname, operator: Exists }"),
+    says: 'label "kubernetes.io/hostname" is restricted; take it out: every node gets its own name as this label',
+  },
+  {
+    name: "a label of one's own in a restricted domain, of kwok",
+    text: poolWith("{ key: karpenter.kwok.sh/rack, operator: Exists }"),
+    says: "only labels that come with instance types can be of this domain; for one of your own write for instance example.com/rack",
+  },
+  {
+    name: "labels of the template, of which one is mistyped",
+    text: poolWith("", "{team: a, karpenter.sh/capacity-type: spot, karpenter.sh/capcity-type: spot}"),
+    says: 'metadata.labels: Invalid value: label domain "karpenter.sh" is restricted; karpenter.sh/capcity-type: did you mean karpenter.sh/capacity-type?',
   },
   {
     name: "a template's text",

@@ -2,6 +2,7 @@
 import { crdOf, type Issue, type Kind, type OpenApiSchema } from "@joinery/api";
 import { nearWord } from "@joinery/scheduling";
 import { type FieldPath, formatFieldPath } from "./field-path.ts";
+import { restrictedLabelAdvice } from "./restricted-labels.ts";
 
 /** Patterns of our schemas → what they ask for. */
 export const PATTERN_WORDS: ReadonlyMap<string, string> = new Map([
@@ -29,9 +30,12 @@ export const PATTERN_WORDS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-export function issueWords(kind: Kind | undefined, issue: Issue): string {
+/** @param value what is at the issue's path */
+export function issueWords(kind: Kind | undefined, issue: Issue, value: unknown): string {
   const { path, code, message, wanted } = issue;
   if (code === "UnknownField" && kind !== undefined) return `unknown field; ${hintFor(kind, path)}`;
+  const labels = restrictedLabelAdvice(message, value);
+  if (labels !== undefined) return `${message}; ${labels}`;
   const pattern = wanted?.match(/^should match '(.*)'$/s)?.[1];
   const words = pattern === undefined ? undefined : PATTERN_WORDS.get(pattern);
   const short = withoutPath(message, path);

@@ -2,7 +2,7 @@
 import { type Issue, type Kind, ownedKindOf, validateManifest } from "@joinery/api";
 import type { Manifest } from "./manifest.ts";
 import { issueWords } from "./owned-words.ts";
-import { type InputProblem, problemAt } from "./problem.ts";
+import { type InputProblem, problemAt, valueAt } from "./problem.ts";
 
 export type OwnedVerdict = { readonly kind: "not-ours" } | { readonly kind: "ours"; readonly problems: readonly InputProblem[] };
 
@@ -15,5 +15,5 @@ export function checkOwned(manifest: Manifest): OwnedVerdict {
 }
 
 function problemOf(manifest: Manifest, kind: Kind | undefined, issue: Issue): InputProblem {
-  return problemAt(manifest, issue.path, issueWords(kind, issue));
+  return problemAt(manifest, issue.path, issueWords(kind, issue, valueAt(manifest.object, issue.path)));
 }

@@ -41,6 +41,6 @@ export function problemAt(
   };
 }
 
-function valueAt(object: unknown, path: FieldPath): unknown {
+export function valueAt(object: unknown, path: FieldPath): unknown {
   return path.reduce<unknown>((value, part) => (value as Readonly<Record<string | number, unknown>> | null | undefined)?.[part], object);
 }

@@ -6,8 +6,8 @@ import type { Group } from "../topology/topology.ts";
 import { TopologyGroup } from "../topology/topology-group.ts";
 import type { AskedPool, Candidate } from "./candidate-edits.ts";
 import type { Edit } from "./edit.ts";
-import { knownKeys, nearKey } from "./label-edits.ts";
-import { nearWord } from "./near-word.ts";
+import { knownKeys } from "./label-edits.ts";
+import { nearKey, nearWord } from "./near-word.ts";
 
 /** Keys, labels and namespaces that are nearly, or elsewhere, what the pod names. */
 export function companyCorrections(pools: readonly AskedPool[], shape: PodShape, problem: Problem): Edit[] {

@@ -2,13 +2,14 @@
  * What becomes of a pool's instance types while a pod's wishes are laid on one after the other, in the order in which people think of
  * them. The numbers are those of the compiled catalogue that the solver asks, the last word is the solver's. Rules S-94, S-98, S-101, S-161.
  */
-import { CAPACITY_TYPE_LABEL, formatAmount, ZONE_LABEL } from "@joinery/api";
+import { CAPACITY_TYPE_LABEL, formatAmount, NODE_POOL_LABEL, ZONE_LABEL } from "@joinery/api";
 import type { Catalog } from "../catalog/catalog.ts";
 import { addTo, emptySet, intersection, isEmpty, isIn, type TypeSet } from "../catalog/type-set.ts";
 import { podRequirements } from "../pods/pod-variants.ts";
 import type { PodShape } from "../problem.ts";
 import type { Reason } from "../reason.ts";
-import { Requirements } from "../requirements/requirements.ts";
+import type { Requirement } from "../requirements/requirement.ts";
+import { type Incompatibility, Requirements } from "../requirements/requirements.ts";
 import { requirementText } from "../requirements/text.ts";
 import { sentence, sentences } from "../sentence.ts";
 import type { PodClass, Search } from "../solve/pod-classes.ts";
@@ -20,12 +21,12 @@ import { askGate, type GateStage } from "./gate-stages.ts";
 import type { DomainFact, Surroundings } from "./residents.ts";
 
 /** A stage named after a reason code is one that the solver asks last: ports, volumes, topology, minValues, reservations. */
-type StageName = "node-pool" | "taints" | "requirement" | "fit" | "daemon-sets" | "offering" | "limits" | Reason["kind"];
+type StageName = "pool-label" | "node-pool" | "taints" | "requirement" | "fit" | "daemon-sets" | "offering" | "limits" | Reason["kind"];
 
 /** Instance types before and after one wish; the funnel ends with the first stage that leaves none. */
 export interface FunnelStage {
   readonly stage: StageName;
-  /** The label of a requirement, or of a constraint between pods. */
+  /** The label of a pool or of a requirement, or of a constraint between pods. */
   readonly key?: string;
   readonly in: number;
   readonly out: number;
@@ -81,7 +82,9 @@ export function compareFurthest({ stages: one }: PoolFunnel, { stages: other }: 
   return rankOf(b) - rankOf(a) || b.in - a.in;
 }
 
+/** A pool that the pod does not select is farthest from it, however much it has else. */
 const ORDER: readonly (readonly StageName[])[] = [
+  ["pool-label"],
   ["node-pool"],
   ["taints"],
   ["requirement"],
@@ -105,6 +108,7 @@ function askTerm(template: Template, shape: PodShape, wanted: Requirements, aske
   const { axis } = asked.view;
   const dropped = asked.dropped.get(name);
   const funnel = new Funnel(catalog);
+  for (const requirement of wanted) if (isOfPool(catalog, requirement.key)) askPoolLabel(template, requirement, funnel);
   funnel.pass("node-pool", dropped === undefined ? root.compatible : EMPTY, () => (dropped === undefined ? "" : droppedText(dropped)));
   const taints = hardTaints(template, shape).map((taint) => `the pod does not tolerate ${taintText(taint)}`);
   funnel.allow("taints", taints.join("; "));
@@ -175,6 +179,24 @@ export function hardTaints({ taints }: Template, { tolerations }: PodShape): Tem
   return untoleratedTaints(taints, tolerations).filter(({ effect }) => effect !== "PreferNoSchedule");
 }
 
+/** Labels that no type has are what a pool is selected by: its name, and those that its template gives. */
+function isOfPool(catalog: Catalog, key: string): boolean {
+  return catalog.findLabel(key) === undefined;
+}
+
+function askPoolLabel({ root, catalog, wellKnown }: Template, requirement: Requirement, funnel: Funnel): void {
+  const [conflict] = root.requirements.incompatibilities(Requirements.of(requirement), wellKnown);
+  // What all pools may have is nothing that one is selected by.
+  if (conflict === undefined && wellKnown.has(requirement.key) && requirement.key !== NODE_POOL_LABEL) return;
+  funnel.count("pool-label", conflict === undefined ? catalog.types.length : 0, () => conflictText(conflict!), requirement.key);
+}
+
+function conflictText(conflict: Incompatibility): string {
+  if (conflict.kind === "undefined-label")
+    return `the pool's nodes have no label ${conflict.key}${conflict.typoOf ? `; is ${conflict.typoOf} meant?` : ""}`;
+  return `the pod wants ${conflict.wanted}, the pool has ${conflict.offered}`;
+}
+
 function askLabels({ root, catalog, wellKnown }: Template, wanted: Requirements, funnel: Funnel) {
   let { compatible, requirements } = root;
   for (const requirement of wanted) {
@@ -185,13 +207,12 @@ function askLabels({ root, catalog, wellKnown }: Template, wanted: Requirements,
     const before = compatible;
     if (conflict !== undefined) compatible = new Int32Array(compatible.length);
     else if (label !== undefined) compatible = intersection(compatible, label.compatibleWith(requirements.find(key)!));
+    if (isOfPool(catalog, key)) continue;
     funnel.pass(
       "requirement",
       compatible,
       () => {
-        if (conflict?.kind === "undefined-label")
-          return `the pool's nodes have no label ${key}${conflict.typoOf ? `; is ${conflict.typoOf} meant?` : ""}`;
-        if (conflict !== undefined) return `the pod wants ${conflict.wanted}, the pool has ${conflict.offered}`;
+        if (conflict !== undefined) return conflictText(conflict);
         const offered = label!.offeredBy((variant) => isIn(before, variant), key);
         return `the pod wants ${requirementText(requirement)}, these types have ${requirementText(offered)}`;
       },
@@ -258,6 +279,10 @@ class Funnel {
   /** Nothing where `refusal` is empty. */
   allow(stage: StageName, refusal: string): void {
     this.#add(stage, refusal === "" ? this.#left : 0, () => refusal);
+  }
+
+  count(stage: StageName, out: number, why: () => string, key: string): void {
+    this.#add(stage, out, why, key);
   }
 
   refuse(stage: StageName, reason: string): void {

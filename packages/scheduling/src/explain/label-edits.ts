@@ -1,39 +1,32 @@
 /** Edits of what a pod asks of labels: what was mistyped is corrected, what nobody has is changed or dropped. */
-import { type NodeSelectorRequirement, OS_LABEL } from "@joinery/api";
+import { ARCH_LABEL, type NodeSelectorRequirement, normalizeLabel, OS_LABEL } from "@joinery/api";
 import { isIn } from "../catalog/type-set.ts";
 import type { PodShape } from "../problem.ts";
 import type { AskedPool } from "./candidate-edits.ts";
 import type { Edit } from "./edit.ts";
-import { nearValue, nearWord } from "./near-word.ts";
+import { nearKey, nearValue } from "./near-word.ts";
 
 /** Keys and values that are nearly those that some pool offers. */
 export function corrections(pools: readonly AskedPool[], shape: PodShape): Edit[] {
   const keys = knownKeys(pools);
   const selector = Object.entries(shape.nodeSelector ?? {}).flatMap(([key, value]): Edit[] => {
     const meant = keys.has(key) ? undefined : nearKey(key, keys);
-    if (meant !== undefined) return [{ kind: "node-selector", key, to: { key: meant, value } }];
+    if (meant !== undefined) return [{ kind: "node-selector", key, to: { key: meant, value: meantValue(pools, meant, value) ?? value } }];
     const near = meantValue(pools, key, value);
     return near === undefined ? [] : [{ kind: "node-selector", key, to: { key, value: near } }];
   });
   const affinity = expressionsOf(shape).flatMap(({ term, expression, item }): Edit[] => {
     const { key, operator, values = [] } = item;
     const meant = keys.has(key) ? undefined : nearKey(key, keys);
-    if (meant !== undefined) return [{ kind: "node-affinity", term, expression, key, to: { ...item, key: meant } }];
+    const near = operator === "In" ? values.map((value) => meantValue(pools, meant ?? key, value) ?? value) : values;
+    if (meant !== undefined)
+      return [{ kind: "node-affinity", term, expression, key, to: { ...item, key: meant, ...(item.values && { values: near }) } }];
     if (operator !== "In") return [];
-    const near = values.map((value) => meantValue(pools, key, value) ?? value);
     return near.every((value, at) => value === values[at])
       ? []
       : [{ kind: "node-affinity", term, expression, key, to: { ...item, values: near } }];
   });
   return [...selector, ...affinity];
-}
-
-/** A part of a key may be missing or wrong before the slash, too. */
-export function nearKey(key: string, known: ReadonlySet<string>): string | undefined {
-  const near = nearWord(key, known);
-  if (near !== undefined) return near;
-  const sameTail = [...known].filter((one) => one.slice(one.indexOf("/") + 1) === key.slice(key.indexOf("/") + 1));
-  return sameTail.length === 1 ? sameTail[0] : undefined;
 }
 
 /** Of a value that nobody sells; what is sold, and left out by the pools, was not mistyped. */
@@ -73,7 +66,8 @@ function offeredValues(pools: readonly AskedPool[], key: string): ReadonlySet<st
 export function onlyValues(pools: readonly AskedPool[], { nodeSelector = {} }: PodShape, areSold: boolean): Edit[] {
   return Object.entries(nodeSelector).flatMap(([key, value]): Edit[] => {
     const [only, ...others] = offeredValues(pools, key);
-    if (key === OS_LABEL || isSold(pools, key, value) !== areSold || only === undefined || only === value || others.length > 0) return [];
+    if (isOfImages(key, [value]) || isSold(pools, key, value) !== areSold || only === undefined || only === value || others.length > 0)
+      return [];
     return [{ kind: "node-selector", key, to: { key, value: only } }];
   });
 }
@@ -90,13 +84,22 @@ export function movedSelectors(pools: readonly AskedPool[], { nodeSelector = {} 
   });
 }
 
-/** Not the system, without which the pod would be on a node on which it cannot run. */
+/** What Kubernetes runs on. */
+const ARCHITECTURES = new Set(["386", "amd64", "arm", "arm64", "ppc64le", "riscv64", "s390x"]);
+
+/** The system and architecture that the pod's images are made for: on others it would get a node, and not run. */
+function isOfImages(key: string, values: readonly string[]): boolean {
+  return key === OS_LABEL || (normalizeLabel(key) === ARCH_LABEL && values.some((value) => ARCHITECTURES.has(value)));
+}
+
 export function removals(shape: PodShape): Edit[] {
-  const selector = Object.keys(shape.nodeSelector ?? {}).map((key) => ({ kind: "node-selector", key }) as const);
-  const affinity = expressionsOf(shape).map(
-    ({ term, expression, item: { key } }) => ({ kind: "node-affinity", term, expression, key }) as const,
-  );
-  return [...selector, ...affinity].filter(({ key }) => key !== OS_LABEL);
+  const selector = Object.entries(shape.nodeSelector ?? {})
+    .filter(([key, value]) => !isOfImages(key, [value]))
+    .map(([key]) => ({ kind: "node-selector", key }) as const);
+  const affinity = expressionsOf(shape)
+    .filter(({ item: { key, values = [] } }) => !isOfImages(key, values))
+    .map(({ term, expression, item: { key } }) => ({ kind: "node-affinity", term, expression, key }) as const);
+  return [...selector, ...affinity];
 }
 
 function expressionsOf({ affinity }: PodShape): { term: number; expression: number; item: NodeSelectorRequirement }[] {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nearWord } from "./near-word.ts";
+import { nearKey, nearWord } from "./near-word.ts";
 
 test.each([
   { word: "amd46", known: ["amd64", "arm64"], near: "amd64", why: "neighbours swapped" },
@@ -17,4 +17,16 @@ test.each([
   { word: "payments", known: ["default"], near: undefined, why: "another word" },
 ])("$word: $why", ({ word, known, near }) => {
   expect(nearWord(word, known)).toBe(near);
+});
+
+const ZONE = "topology.kubernetes.io/zone";
+
+test.each([
+  { key: "karpenter.sh/zone", known: [ZONE, "kubernetes.io/arch"], near: ZONE, why: "another domain" },
+  { key: "zone", known: [ZONE], near: ZONE, why: "no domain" },
+  { key: "a/zone", known: [ZONE, "b.c/zone"], near: undefined, why: "two of another domain" },
+  { key: "karpenter.sh/provisioner-name", known: ["karpenter.sh/nodepool"], near: "karpenter.sh/nodepool", why: "an earlier API" },
+  { key: "eks.amazonaws.com/capacityType", known: [ZONE], near: undefined, why: "its successor is not known here" },
+])("$key: $why", ({ key, known, near }) => {
+  expect(nearKey(key, new Set(known))).toBe(near);
 });

@@ -1,5 +1,5 @@
 /** The known word that a misspelt one was probably meant to be. */
-import { ZONE_LABEL } from "@joinery/api";
+import { LABEL_SUCCESSORS, ZONE_LABEL } from "@joinery/api";
 
 /** Words of this length may differ in one letter from the one that was meant, longer ones in two. */
 const SHORT_MAX = 5;
@@ -20,6 +20,16 @@ export function nearWord(word: string, known: Iterable<string>): string | undefi
     least = distance;
   }
   return nearest.length === 1 ? nearest[0] : undefined;
+}
+
+/** The known label that was probably meant: a part of a key may be missing or wrong before the slash, too. */
+export function nearKey(key: string, known: ReadonlySet<string>): string | undefined {
+  const successor = Object.hasOwn(LABEL_SUCCESSORS, key) ? LABEL_SUCCESSORS[key]! : undefined;
+  if (successor !== undefined && known.has(successor)) return successor;
+  const near = nearWord(key, known);
+  if (near !== undefined) return near;
+  const sameTail = [...known].filter((one) => one.slice(one.indexOf("/") + 1) === key.slice(key.indexOf("/") + 1));
+  return sameTail.length === 1 ? sameTail[0] : undefined;
 }
 
 /** Names that other tools have for values of labels (`uname -m`). */
