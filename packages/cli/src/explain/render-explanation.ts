@@ -3,7 +3,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import type { Explanation } from "./explanation.ts";
 import { funnelLines, stageText } from "./render-funnel.ts";
 import { cheaperLines, cheaperPlanLines, launchLines, nodeLines, ownNodeLines, placeLines } from "./render-place.ts";
-import { namesText, yamlLines } from "./render-text.ts";
+import { laterText, namesText, yamlLines } from "./render-text.ts";
 
 export function renderExplanation(explanation: Explanation, { style }: Pick<Terminal, "style">): string {
   const lines = [style("bold", headline(explanation))];
@@ -61,12 +61,8 @@ function nothingHelps({ reasons, funnel, nearest }: Explanation): string {
   return "No edit of the pod's template or of a NodePool was found that gives it a place, nor a few of them together.";
 }
 
-/** What the next solves do, which know where the nodes of this plan are. */
 function laterLines({ later, subject: { unschedulable = 1 } }: Explanation): string[] {
-  if (later === undefined || later.placed === 0) return [];
-  const solves = later.solves === 1 ? "the next solve places" : `the next ${later.solves} solves place`;
-  const whom = unschedulable === 1 ? "it" : later.placed === unschedulable ? `all ${unschedulable}` : `${later.placed} of ${unschedulable}`;
-  return ["", `Left to later solves: once the nodes of this plan are there, in their cheapest offerings, ${solves} ${whom}.`];
+  return later === undefined ? [] : ["", `Left to later solves: ${laterText(later.solves, later.placed, unschedulable)}.`];
 }
 
 function fixLines(explanation: Explanation, style: Terminal["style"]): string[] {

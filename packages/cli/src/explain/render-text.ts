@@ -24,3 +24,11 @@ export function yamlLines(value: unknown): string[] {
     .split("\n")
     .map((line) => `  ${line}`);
 }
+
+/** What the next solves do, which know where the nodes of this plan are. */
+export function laterText(solves: number, placed: number, waiting: number): string {
+  if (placed === 0) return `as things stand, later solves do not place ${waiting === 1 ? "it" : "them"} either`;
+  const who = solves === 1 ? "the next solve places" : `the next ${solves} solves place`;
+  const whom = waiting === 1 ? "it" : placed === waiting ? `all ${waiting}` : `${placed} of ${waiting}`;
+  return `once the nodes of this plan are there, in their cheapest offerings, ${who} ${whom}`;
+}

@@ -11,6 +11,19 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const pod = (spec: string, metadata = "{name: a}") => `apiVersion: v1\nkind: Pod\nmetadata: ${metadata}\nspec: ${spec}\n`;
 const CONTAINER = "containers: [{name: main, image: x}]";
 
+const statefulSet = (claim: string, mounted: string) => `apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      containers: [{name: m, image: x, volumeMounts: [{name: ${mounted}, mountPath: /d}]}]
+  volumeClaimTemplates: [{metadata: {name: ${claim}}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]
+`;
+
 async function problemsOf(text: string): Promise<string[]> {
   const { errors, warnings } = await loadManifests(["-"], async () => text);
   return [...errors, ...warnings].map(formatProblem);
@@ -36,6 +49,7 @@ describe("right input has no problems", () => {
       "a template in a comment, and one in quotes of a label's annotation",
       `# {{ .Values.x }}\n${pod(`{${CONTAINER}}`, '{name: a, annotations: {x: "{{ y }}"}}')}`,
     ],
+    ["a StatefulSet that mounts what its claim templates make", statefulSet("data", "data")],
     ["null for an absent field", pod(`{${CONTAINER}, affinity: null, volumes: }`)],
     [
       "dates and times as text, as kubectl leaves them",
@@ -174,6 +188,11 @@ describe("wrong input: file, line, column, object, field, fault, remedy", () => 
       "no place to mount",
       pod("{containers: [{name: m, image: x, volumeMounts: [{name: data, mountPath: /d}]}]}"),
       /volumeMounts\[0\]\.name: "data" is no volume of this pod; add it to volumes$/,
+    ],
+    [
+      "a StatefulSet without such a claim template",
+      statefulSet("data", "date"),
+      /StatefulSet\/db: .+volumeMounts\[0\]\.name: "date" is no volume of this pod; add it to volumes$/,
     ],
     [
       "different copies",

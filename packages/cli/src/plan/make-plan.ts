@@ -65,6 +65,8 @@ export interface PlanRequest {
 /** The plan with what would help the pods that have no place. */
 type PlanFileDocument = Omit<PlanDocument, "unschedulable"> & {
   readonly unschedulable: readonly (PlanDocument["unschedulable"][number] & { readonly fix?: Fix })[];
+  /** Where pods are left to later solves: how many of those place some, and which. */
+  readonly later?: { readonly solves: number; readonly pods: readonly string[] };
   /** Where the input has buffers that count. */
   readonly buffers?: readonly BufferDocument[];
   /** What is the matter with overlays that count. */
@@ -165,11 +167,13 @@ export async function makePlan(request: PlanRequest): Promise<PlanResult> {
     const fix = fixes.get(entry.pod);
     return fix === undefined ? entry : { ...entry, fix };
   });
+  const later = explainer.later();
   return {
     plan,
     document: {
       ...document,
       unschedulable,
+      ...(later && { later: { solves: later.count, pods: placedLater(explainer.plan, later.unplaced) } }),
       ...(buffers.length > 0 && { buffers: bufferDocuments(buffers, plan) }),
       ...(overlayFaults.length > 0 && { overlays: overlayFaults }),
     },
@@ -189,6 +193,11 @@ export async function makePlan(request: PlanRequest): Promise<PlanResult> {
       catalogue,
     }),
   };
+}
+
+/** In the order of the plan. */
+function placedLater({ unschedulable }: Plan, unplaced: ReadonlySet<string>): readonly string[] {
+  return unschedulable.map(({ pod }) => pod).filter((pod) => !unplaced.has(pod));
 }
 
 export function namedPools({ pools }: Problem, names: ReadonlySet<string>): readonly NodePool[] {

@@ -1,5 +1,6 @@
 /** A plan for people: the nodes to come with type, zone, price and load; what has no place and why; what was left out. */
 import type { PlanDocument, ReasonDocument } from "@joinery/scheduling";
+import { laterText } from "../explain/render-text.ts";
 import { renderTable } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -57,15 +58,17 @@ function unplaced({ result, terminal }: PlanView): string[] {
   const { unschedulable } = result.document;
   if (unschedulable.length === 0) return [];
   const groups = Map.groupBy(unschedulable, ({ reasons }) => reasons.map(({ code, message }) => `${code} ${message}`).join("\n"));
+  const later = new Set(result.document.later?.pods);
   const lines = [terminal.style("red", `${count(unschedulable.length, "pod")} without a place:`)];
   for (const group of groups.values()) {
     lines.push(`  ${shortList(group.map(({ pod }) => pod))}`);
     for (const reason of group[0]!.reasons) lines.push(`    ${terminal.style("yellow", reason.code)}  ${withoutBreaks(reason)}`);
     const { pod, fix } = group.find((entry) => entry.fix !== undefined) ?? group[0]!;
     const isWaiting = group[0]!.reasons.some(({ code }) => code === "next-solve");
-    if (fix !== undefined && !isWaiting) lines.push(`    ${terminal.style("green", "would help")}  ${fix.message}`);
-    if (fix !== undefined && isWaiting)
-      lines.push(`    ${terminal.style("green", "would help now")}  ${fix.message}; a later solve may place it as it is`);
+    const placed = group.filter((entry) => later.has(entry.pod)).length;
+    if (isWaiting)
+      lines.push(`    ${terminal.style("green", "later")}  ${laterText(result.document.later?.solves ?? 0, placed, group.length)}`);
+    if (fix !== undefined) lines.push(`    ${terminal.style("green", isWaiting ? "would help now" : "would help")}  ${fix.message}`);
     lines.push(`    why: joinery explain pod ${pod} …`);
   }
   return lines;

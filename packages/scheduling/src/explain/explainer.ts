@@ -72,6 +72,8 @@ export interface Explainer {
   pod(key: string): PodExplanation | undefined;
   /** undefined where the plan has no such new node. */
   node(name: string): NodeExplanation | undefined;
+  /** What later solves make of the pods that the plan leaves to them; undefined where it leaves none. */
+  later(): LaterSolves | undefined;
   /** The fix alone, for pods without a place; the same object for all that are alike. */
   fix(key: string): FoundFix | undefined;
 }
@@ -147,6 +149,12 @@ class SolvedProblem implements Explainer {
     return node && this.#choice(node);
   }
 
+  later(): LaterSolves | undefined {
+    if (!this.plan.unschedulable.some(waits)) return undefined;
+    this.#later ??= laterSolves(this.#problem, this.plan);
+    return this.#later;
+  }
+
   fix(key: string): FoundFix | undefined {
     const pod = this.#find(key);
     if (pod === undefined || !this.#reasons.has(key)) return undefined;
@@ -171,9 +179,7 @@ class SolvedProblem implements Explainer {
   /** undefined where the pod is not left to a later solve. */
   #laterFor({ key }: PodToPlace): LaterSolves | undefined {
     const reasons = this.#reasons.get(key);
-    if (reasons === undefined || !waits({ reasons })) return undefined;
-    this.#later ??= laterSolves(this.#problem, this.plan);
-    return this.#later;
+    return reasons !== undefined && waits({ reasons }) ? this.later() : undefined;
   }
 
   #unschedulable(pod: PodToPlace, reasons: readonly Reason[]): PodExplanation {

@@ -11,12 +11,18 @@ import { checkSelector, listOf } from "./selector.ts";
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const PROTOCOLS = ["TCP", "UDP", "SCTP"];
 
-export function checkPodSpec(spec: PodSpec | undefined | null, path: FieldPath, report: Report): void {
+/** @param claimNames volumes that the pods get beside those of the spec: from the claim templates of a StatefulSet */
+export function checkPodSpec(
+  spec: PodSpec | undefined | null,
+  path: FieldPath,
+  report: Report,
+  claimNames: readonly (string | undefined)[] = [],
+): void {
   if (!spec) {
     report.error(path, "is missing; a pod needs a spec with containers");
     return;
   }
-  checkContainers(spec, path, report);
+  checkContainers(spec, path, report, claimNames);
   checkRestartPolicy(spec.restartPolicy, [...path, "restartPolicy"], report);
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0) report.error([...path, "terminationGracePeriodSeconds"], "must not be negative");
   checkLabels(spec.nodeSelector, [...path, "nodeSelector"], report);
@@ -28,9 +34,9 @@ export function checkPodSpec(spec: PodSpec | undefined | null, path: FieldPath, 
   checkOverhead(spec.overhead, [...path, "overhead"], report);
 }
 
-function checkContainers(spec: PodSpec, path: FieldPath, report: Report): void {
+function checkContainers(spec: PodSpec, path: FieldPath, report: Report, claimNames: readonly (string | undefined)[]): void {
   if (!spec.containers?.length) report.error([...path, "containers"], "is missing; a pod needs at least one container");
-  const volumes = new Set((spec.volumes ?? []).map(({ name }) => name));
+  const volumes = new Set([...(spec.volumes ?? []).map(({ name }) => name), ...claimNames]);
   const names = new Set<string>();
   for (const list of ["initContainers", "containers"] as const) {
     for (const [index, container] of (spec[list] ?? []).entries()) {
@@ -44,7 +50,7 @@ function checkContainers(spec: PodSpec, path: FieldPath, report: Report): void {
   }
 }
 
-function checkContainer(container: Container, path: FieldPath, volumes: ReadonlySet<string>, report: Report): void {
+function checkContainer(container: Container, path: FieldPath, volumes: ReadonlySet<string | undefined>, report: Report): void {
   if (!container) {
     report.error(path, "is empty; a container needs a name and an image");
     return;

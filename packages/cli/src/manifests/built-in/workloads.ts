@@ -17,7 +17,7 @@ export function checkWorkload(object: Workload, report: Report): void {
   checkCount(spec.replicas, ["spec", "replicas"], report);
   checkSelector(spec.selector, ["spec", "selector"], report);
   if (isEmptySelector(spec.selector)) report.error(["spec", "selector"], "is missing; select the labels of spec.template");
-  checkTemplate(spec.template, ["spec", "template"], report);
+  checkTemplate(spec.template, ["spec", "template"], report, claimNames(object));
   checkSelects(spec.selector, spec.template, report);
   const policy = spec.template?.spec?.restartPolicy;
   if (policy && policy !== "Always") {
@@ -69,14 +69,25 @@ function checkJobSpec(spec: Job["spec"] | undefined, path: FieldPath, report: Re
   }
 }
 
-function checkTemplate(template: PodTemplateSpec | undefined | null, path: FieldPath, report: Report): void {
+/** Of a StatefulSet; any other kind that had such a field would not have passed the check of its shape. */
+function claimNames({ spec }: Workload): readonly (string | undefined)[] {
+  const templates = (spec.volumeClaimTemplates ?? []) as readonly KubeObject[];
+  return templates.map(({ metadata }) => metadata?.name);
+}
+
+function checkTemplate(
+  template: PodTemplateSpec | undefined | null,
+  path: FieldPath,
+  report: Report,
+  claims: readonly (string | undefined)[] = [],
+): void {
   if (!template) {
     report.error(path, "is missing; describe the pods to run");
     return;
   }
   checkLabels(template.metadata?.labels, [...path, "metadata", "labels"], report);
   checkAnnotations(template.metadata?.annotations, [...path, "metadata", "annotations"], report);
-  checkPodSpec(template.spec, [...path, "spec"], report);
+  checkPodSpec(template.spec, [...path, "spec"], report, claims);
 }
 
 function checkSelects(selector: LabelSelector | undefined, template: PodTemplateSpec | undefined, report: Report): void {
