@@ -39,7 +39,9 @@ describe.each(readdirSync(cases).map((file) => file.replace(".yaml", "")))("case
 
   test("the document has the same end, and the fix holds", async () => {
     const explained = JSON.parse((await runJoinery(["explain", "pod", "web", file, ...catalog, "-o", "json"])).out);
-    const { unschedulable } = JSON.parse((await runJoinery(["plan", file, ...catalog, "-o", "json"])).out);
+    const { unschedulable, later } = JSON.parse((await runJoinery(["plan", file, ...catalog, "-o", "json"])).out);
+    // One workload is all that a case has: the plan's later solves are those of the explanation.
+    expect(explained.later).toEqual(later && { solves: later.solves, placed: later.pods.length });
     expect(explained.subject.outcome === "unschedulable").toBe(unschedulable.length > 0);
     if (explained.fix === null) return;
     expect(unschedulable[0].fix).toEqual(explained.fix);

@@ -77,6 +77,63 @@ test("a plan for people: nodes, prices with ~ where they are estimates, reasons 
   ]);
 });
 
+const linesOf = (changes: Partial<PlanResult["document"]>) =>
+  renderPlan({
+    result: { ...result, document: { ...document, newNodes: [], existingNodes: [], ...changes } },
+    catalogue: { source: "a file", estimatedCapacityTypes: new Set() },
+    notes: [],
+    ignored: [],
+    terminal: { style: (_, plain) => plain },
+  })
+    .split("\n\n")[0]!
+    .split("\n");
+
+test("S-24: pods of a StatefulSet that have one fault, each with a claim of its own, are one group", () => {
+  const faulty = (pod: string, ...claims: readonly string[]) => ({
+    pod,
+    reasons: claims.map((claim) => ({
+      code: "invalid-volume" as const,
+      message: `storageclass x of ${claim} does not exist`,
+      detail: { claim },
+    })),
+  });
+  expect(
+    linesOf({ unschedulable: [faulty("s/db-0", "s/a-0", "s/b-0"), faulty("s/db-1", "s/a-1", "s/b-1"), faulty("s/web", "s/c")] }),
+  ).toEqual([
+    "3 pods without a place:",
+    "  s/db-0, s/db-1",
+    "    invalid-volume  storageclass x of s/a-0 does not exist (1 other claim likewise)",
+    "    invalid-volume  storageclass x of s/b-0 does not exist (1 other claim likewise)",
+    "    why: joinery explain pod s/db-0 …",
+    "  s/web",
+    "    invalid-volume  storageclass x of s/c does not exist",
+    "    why: joinery explain pod s/web …",
+  ]);
+});
+
+test.each([
+  { name: "all", later: { solves: 2, pods: ["s/a", "s/b"] }, says: ["the next 2 solves place all 2"], fixes: [] },
+  { name: "some", later: { solves: 1, pods: ["s/a"] }, says: ["the next solve places 1 of 2"], fixes: ["    would help now  x"] },
+  { name: "none", later: { solves: 0, pods: [] }, says: [], fixes: ["    would help now  x"] },
+])("S-87, S-141: what later solves place of a group is counted: $name", ({ later, says, fixes }) => {
+  const waiting = (pod: string) => ({
+    pod,
+    reasons: [{ code: "next-solve" as const, message: "later", detail: {} }],
+    ...(fixes.length > 0 && { fix: { message: "x", patch: {} } }),
+  });
+  const told = says.map((end) => `    later  once the nodes of this plan are there, in their cheapest offerings, ${end}`);
+  const none = says.length > 0 ? [] : ["    later  as things stand, later solves do not place them either"];
+  expect(linesOf({ unschedulable: [waiting("s/a"), waiting("s/b")], later })).toEqual([
+    "2 pods without a place:",
+    "  s/a, s/b",
+    "    next-solve  later",
+    ...told,
+    ...none,
+    ...fixes,
+    "    why: joinery explain pod s/a …",
+  ]);
+});
+
 test("overlays and buffers are counted while their gates are off", async () => {
   const overlay = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: o}\nspec: {requirements: [], price: '1'}\n";
   const loaded = await loadManifests(["-"], async () => `${overlay}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n`);

@@ -53,16 +53,20 @@ function existingNodes({ existingNodes: nodes }: PlanDocument): string[] {
   );
 }
 
-/** Pods with equal reasons share one paragraph. */
+/** Pods with equal reasons share one paragraph, also where each has a claim of its own, as in a StatefulSet. */
 function unplaced({ result, terminal }: PlanView): string[] {
   const { unschedulable } = result.document;
   if (unschedulable.length === 0) return [];
-  const groups = Map.groupBy(unschedulable, ({ reasons }) => reasons.map(({ code, message }) => `${code} ${message}`).join("\n"));
+  const groups = Map.groupBy(unschedulable, ({ reasons }) => reasons.map((reason) => `${reason.code} ${withoutClaim(reason)}`).join("\n"));
   const later = new Set(result.document.later?.pods);
   const lines = [terminal.style("red", `${count(unschedulable.length, "pod")} without a place:`)];
   for (const group of groups.values()) {
     lines.push(`  ${shortList(group.map(({ pod }) => pod))}`);
-    for (const reason of group[0]!.reasons) lines.push(`    ${terminal.style("yellow", reason.code)}  ${withoutBreaks(reason)}`);
+    for (const [index, reason] of group[0]!.reasons.entries()) {
+      const claims = new Set(group.map(({ reasons }) => reasons[index]!.detail.claim)).size;
+      const others = claims > 1 ? ` (${count(claims - 1, "other claim")} likewise)` : "";
+      lines.push(`    ${terminal.style("yellow", reason.code)}  ${withoutBreaks(reason)}${others}`);
+    }
     const { pod, fix } = group.find((entry) => entry.fix !== undefined) ?? group[0]!;
     const isWaiting = group[0]!.reasons.some(({ code }) => code === "next-solve");
     const placed = group.filter((entry) => later.has(entry.pod)).length;
@@ -122,6 +126,10 @@ function styledTable(heads: readonly string[], rows: readonly (readonly string[]
 
 function price(usdPerHour: number, isEstimated: boolean): string {
   return `${isEstimated ? "~" : ""}${usdPerHour.toFixed(4)}`;
+}
+
+function withoutClaim({ message, detail: { claim } }: ReasonDocument): string {
+  return typeof claim === "string" ? message.replaceAll(claim, "") : message;
 }
 
 function withoutBreaks({ message }: ReasonDocument): string {
