@@ -160,6 +160,29 @@ test("explain of a workload that runs says so of all its pods", async () => {
   expect(await ask(pod("db-0"))).toBe("StatefulSet shop/db: runs on n1\n");
 });
 
+test("explain of a CronJob says when it has pods", async () => {
+  const spec = {
+    schedule: "@daily",
+    jobTemplate: { spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } } } },
+  };
+  const stdin = JSON.stringify({ apiVersion: "batch/v1", kind: "CronJob", metadata: { name: "nightly", namespace: "shop" }, spec });
+  const { status, err } = await runJoinery(["explain", "pod", "nightly", "-"], { stdin });
+  expect(status).toBe(4);
+  expect(err).toContain("CronJob shop/nightly has no pods until it is due; give its template as a Job to have it explained");
+});
+
+test("S-24: hints on what the input may lack are in the text and in the document", async () => {
+  const claims = ["a", "b"].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  const spec = { volumes: claims, containers: [{ name: "c", image: "i" }] };
+  const stdin = JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name: "web" }, spec });
+  const hint = "The input has no PersistentVolumeClaim, no PersistentVolume, no StorageClass; ";
+  const explained = JSON.parse((await runJoinery(["explain", "pod", "web", "-", "-o", "json"], { stdin })).out);
+  expect(explained.hints).toEqual([expect.stringContaining(hint)]);
+  expect((await runJoinery(["explain", "pod", "web", "-"], { stdin })).out).toContain(hint);
+  const planned = JSON.parse((await runJoinery(["plan", "-", "-o", "json"], { stdin })).out);
+  expect(planned.summary.hints).toEqual(explained.hints);
+});
+
 test("each fix of plan, merged into its target, gives the workload its place", async () => {
   const { out } = await runJoinery(["plan", unschedulable, "-o", "json"]);
   const entries: { pod: string; fix?: Fix }[] = JSON.parse(out).unschedulable;

@@ -59,6 +59,8 @@ export interface Explanation {
   readonly joins?: boolean;
   /** Where the plan was made cheaper than the greedy one: what that did to the pod. */
   readonly cheaperPlan?: CheaperPlan;
+  /** What may be missing in the input rather than in the cluster. */
+  readonly hints?: readonly string[];
 }
 
 const NOTHING = { reasons: [], funnel: [], nearest: null, fix: null } as const;

@@ -1,5 +1,5 @@
 /** Which pods a name on the command line means: one pod, or those of a workload. */
-import { type Pod, Pods } from "@joinery/api";
+import { type KubeObject, type Pod, Pods } from "@joinery/api";
 import { nearestWords } from "@joinery/scheduling";
 import { CommandError, exitStatus } from "../exit-status.ts";
 import type { Question } from "../plan/make-plan.ts";
@@ -29,6 +29,14 @@ export function findPods(name: string, { source, objects, buffers }: Question): 
     const group = byOwner.get(only([...byOwner.keys()], name, (key) => key))!;
     return { owner: group[0]!.owner, pods: group.map(({ pod }) => pod) };
   }
+  const cronJob = source
+    .named<KubeObject>("batch/v1", "CronJob")
+    .find(({ metadata }) => isNamed(name, metadata?.namespace, metadata?.name));
+  if (cronJob !== undefined)
+    throw new CommandError(
+      `CronJob ${cronJob.metadata?.namespace}/${cronJob.metadata?.name} has no pods until it is due; give its template as a Job to have it explained`,
+      exitStatus.notFound,
+    );
   const isQualified = name.includes("/");
   const known = owners.flatMap(({ pod, owner }) =>
     [owner.name, pod.metadata?.name ?? ""].map((one) => (isQualified ? `${owner.namespace}/${one}` : one)),

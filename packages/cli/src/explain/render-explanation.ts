@@ -9,6 +9,7 @@ export function renderExplanation(explanation: Explanation, { style }: Pick<Term
   const lines = [style("bold", headline(explanation))];
   if (explanation.subject.outcome === "unschedulable") lines.push(...refusalLines(explanation, style));
   else lines.push(...placementLines(explanation));
+  for (const hint of explanation.hints ?? []) lines.push("", hint);
   return `${lines.join("\n")}\n`;
 }
 

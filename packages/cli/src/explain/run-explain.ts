@@ -22,8 +22,9 @@ export async function runExplain(
 ): Promise<void> {
   const { request } = await readRequest(sources, flags, surroundings);
   const question = await readQuestion(request);
-  const explanation = subject === "pod" ? explainPods(name, question) : explainNode(name, question);
-  surroundings.out.write(render(explanation, flags.output, { hints: hintsFor(explanation, question), surroundings }));
+  const explained = subject === "pod" ? explainPods(name, question) : explainNode(name, question);
+  const hints = hintsFor(explained, question);
+  surroundings.out.write(render({ ...explained, ...(hints.length > 0 && { hints }) }, flags.output, surroundings));
 }
 
 function hintsFor({ reasons, funnel }: Explanation, { problem, source, objects, catalogue }: Question): readonly string[] {
@@ -40,18 +41,13 @@ function hintsFor({ reasons, funnel }: Explanation, { problem, source, objects, 
   });
 }
 
-interface RenderContext {
-  readonly hints: readonly string[];
-  readonly surroundings: Surroundings;
-}
-
-function render(explanation: Explanation, output: ExplainFlags["output"], { hints, surroundings: { out } }: RenderContext): string {
+function render(explanation: Explanation, output: ExplainFlags["output"], { out }: Surroundings): string {
   switch (output) {
     case "json":
       return `${JSON.stringify(explanation, undefined, 2)}\n`;
     case "yaml":
       return stringify(explanation, { aliasDuplicateObjects: false, lineWidth: 0 });
     case "text":
-      return [renderExplanation(explanation, out), ...hints.map((hint) => `${hint}\n`)].join("\n");
+      return renderExplanation(explanation, out);
   }
 }

@@ -1,20 +1,28 @@
-/** Which objects of the input a plan does not look at: kinds that Joinery does not read, and features that are off. */
-import { CapacityBuffers, type Kind, NodeOverlays } from "@joinery/api";
+/** Which objects of the input a plan does not look at: kinds that Joinery does not read, features that are off, what makes pods later. */
+import { CapacityBuffers, NodeOverlays } from "@joinery/api";
 import type { FeatureGates } from "../controller/feature-gates.ts";
 import type { Loaded } from "../manifests/load.ts";
 
-const GATED: readonly { readonly kind: Kind; readonly gate: keyof FeatureGates }[] = [
-  { kind: NodeOverlays, gate: "NodeOverlay" },
-  { kind: CapacityBuffers, gate: "CapacityBuffer" },
+export interface IgnoredObjects {
+  readonly kind: string;
+  readonly count: number;
+  /** Absent: Joinery does not read the kind. */
+  readonly why?: string;
+}
+
+const UNREAD: readonly { readonly kind: string; readonly why: string; readonly gate?: keyof FeatureGates }[] = [
+  { kind: NodeOverlays.kind, why: "feature gate NodeOverlay is off", gate: "NodeOverlay" },
+  { kind: CapacityBuffers.kind, why: "feature gate CapacityBuffer is off", gate: "CapacityBuffer" },
+  { kind: "CronJob", why: "its pods come when it is due; to plan for them give its template as a Job" },
 ];
 
-/** `3 ConfigMap`, `1 NodeOverlay (feature gate NodeOverlay is off)` …, sorted. */
-export function ignoredObjects({ ignoredKinds, manifests }: Loaded, gates: FeatureGates): readonly string[] {
-  const texts = [...ignoredKinds].map(([kind, count]) => ({ kind, text: `${count} ${kind}` }));
-  for (const { kind, gate } of GATED) {
-    if (gates[gate]) continue;
-    const count = manifests.filter(({ object }) => object.kind === kind.kind).length;
-    if (count > 0) texts.push({ kind: kind.kind, text: `${count} ${kind.kind} (feature gate ${gate} is off)` });
+/** Sorted by kind. */
+export function ignoredObjects({ ignoredKinds, manifests }: Loaded, gates: FeatureGates): readonly IgnoredObjects[] {
+  const found: IgnoredObjects[] = Array.from(ignoredKinds, ([kind, count]) => ({ kind, count }));
+  for (const { kind, why, gate } of UNREAD) {
+    if (gate !== undefined && gates[gate]) continue;
+    const count = manifests.filter(({ object }) => object.kind === kind).length;
+    if (count > 0) found.push({ kind, count, why });
   }
-  return texts.sort((a, b) => (a.kind < b.kind ? -1 : 1)).map(({ text }) => text);
+  return found.sort((a, b) => (a.kind < b.kind ? -1 : 1));
 }

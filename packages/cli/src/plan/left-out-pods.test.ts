@@ -27,11 +27,11 @@ test("S-11, S-13: pods are counted by why they are left out; those that are plan
     pod({ owner: "Node" }),
   ];
   expect(leftOutPods(pods)).toEqual([
-    "2 behind a scheduling gate",
-    "1 nominated to a node by the scheduler",
-    "1 of DaemonSets (they come with their nodes)",
-    "1 mirrored from a node",
-    "2 ended already",
+    { count: 2, why: "behind a scheduling gate" },
+    { count: 1, why: "nominated to a node by the scheduler" },
+    { count: 1, why: "of DaemonSets (they come with their nodes)" },
+    { count: 1, why: "mirrored from a node" },
+    { count: 2, why: "ended already" },
   ]);
   expect(leftOutPods([pod({})])).toEqual([]);
 });

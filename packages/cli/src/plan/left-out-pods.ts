@@ -2,7 +2,7 @@
 import type { Pod } from "@joinery/api";
 import { isPlaceable } from "@joinery/scheduling";
 
-/** Why a pod is left out, as the end of "so many …", in the order in which they are told. */
+/** Why a pod is left out, as the end of "so many …" in a sentence, in the order in which they are told. */
 const WHY = {
   gated: "behind a scheduling gate",
   nominated: "nominated to a node by the scheduler",
@@ -12,14 +12,19 @@ const WHY = {
   other: "not waiting for a node",
 } as const;
 
-/** `2 behind a scheduling gate` …; empty when no pod is left out. */
-export function leftOutPods(pods: readonly Pod[]): readonly string[] {
+export interface LeftOutPods {
+  readonly count: number;
+  readonly why: string;
+}
+
+/** Empty when no pod is left out. */
+export function leftOutPods(pods: readonly Pod[]): readonly LeftOutPods[] {
   const counts = new Map<string, number>();
   for (const pod of pods) {
     const why = whyLeftOut(pod);
     if (why !== undefined) counts.set(why, (counts.get(why) ?? 0) + 1);
   }
-  return Object.values(WHY).flatMap((why) => (counts.has(why) ? [`${counts.get(why)} ${why}`] : []));
+  return Object.values(WHY).flatMap((why) => (counts.has(why) ? [{ count: counts.get(why)!, why }] : []));
 }
 
 /** undefined: the pod is planned, or runs on a node and takes its room there. */

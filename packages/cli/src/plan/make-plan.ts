@@ -38,7 +38,7 @@ import { type ExistingCost, existingCost } from "./existing-cost.ts";
 import { createFileKubeClient } from "./file-kube-client.ts";
 import { createObjectSource, type ObjectSource } from "./input.ts";
 import { faultyClaims, inputHints } from "./input-hints.ts";
-import { leftOutPods } from "./left-out-pods.ts";
+import { type LeftOutPods, leftOutPods } from "./left-out-pods.ts";
 import { overlaidCatalogue, overlayFault } from "./overlaid-catalogue.ts";
 import { type BufferDocument, bufferDocuments, type PlannedBuffer, plannedBuffers } from "./planned-buffers.ts";
 import { volumesUsdPerHour } from "./root-volume.ts";
@@ -86,8 +86,8 @@ export interface PlanResult {
   readonly droppedPools: readonly { readonly nodePool: string; readonly message: string }[];
   readonly existing: ExistingCost;
   readonly unlaunchedClaims: readonly string[];
-  /** `2 behind a scheduling gate` …: pods that no place was looked for. */
-  readonly leftOutPods: readonly string[];
+  /** Pods that no place was looked for. */
+  readonly leftOutPods: readonly LeftOutPods[];
   /** What may be missing in the input rather than in the cluster. */
   readonly hints: readonly string[];
 }

@@ -4,6 +4,7 @@ import { DEFAULT_GATES } from "../controller/feature-gates.ts";
 import { loadManifests } from "../manifests/load.ts";
 import { ignoredObjects } from "./ignored-objects.ts";
 import type { PlanResult } from "./make-plan.ts";
+import { planSummary } from "./plan-summary.ts";
 import { renderPlan } from "./render-plan.ts";
 
 const node: PlanDocument["newNodes"][number] = {
@@ -38,15 +39,27 @@ const result: PlanResult = {
   existing: { usdPerHour: 0.2, knownNodes: 1, unknownNodes: 2 },
   unlaunchedClaims: ["default-x"],
   hints: ["The input has no StorageClass"],
-  leftOutPods: ["2 behind a scheduling gate", "1 ended already"],
+  leftOutPods: [
+    { count: 2, why: "behind a scheduling gate" },
+    { count: 1, why: "ended already" },
+  ],
 };
+
+const catalogue = { source: "a file", estimatedCapacityTypes: new Set(["spot"]) };
 
 test("a plan for people: nodes, prices with ~ where they are estimates, reasons once per group, and everything that was left out", () => {
   const text = renderPlan({
     result,
-    catalogue: { source: "a file", estimatedCapacityTypes: new Set(["spot"]) },
-    notes: [],
-    ignored: ["3 ConfigMap"],
+    summary: planSummary({
+      result,
+      catalogue,
+      ignored: [
+        { kind: "ConfigMap", count: 3 },
+        { kind: "CronJob", count: 1, why: "later" },
+      ],
+      notes: ["Cluster x: 3 Pod"],
+    }),
+    catalogue,
     terminal: { style: (_, plain) => plain },
   });
   expect(text.replace(/ {3,}/g, " | ").split("\n")).toEqual([
@@ -71,7 +84,8 @@ test("a plan for people: nodes, prices with ~ where they are estimates, reasons 
     "The input has no StorageClass",
     "NodeClaim default-x has no instance yet; the controller would wait for it, here it does not count",
     "Pods left out: 2 behind a scheduling gate, 1 ended already",
-    "Not looked at: 3 ConfigMap",
+    "Cluster x: 3 Pod",
+    "Not looked at: 3 ConfigMap, 1 CronJob (later)",
     "2 instance types from a file, solved in 1.3 ms",
     "",
   ]);
@@ -80,9 +94,8 @@ test("a plan for people: nodes, prices with ~ where they are estimates, reasons 
 const linesOf = (changes: Partial<PlanResult["document"]>) =>
   renderPlan({
     result: { ...result, document: { ...document, newNodes: [], existingNodes: [], ...changes } },
-    catalogue: { source: "a file", estimatedCapacityTypes: new Set() },
-    notes: [],
-    ignored: [],
+    summary: {},
+    catalogue,
     terminal: { style: (_, plain) => plain },
   })
     .split("\n\n")[0]!
@@ -134,9 +147,45 @@ test.each([
   ]);
 });
 
-test("overlays and buffers are counted while their gates are off", async () => {
+test("overlays and buffers are counted while their gates are off, CronJobs always", async () => {
   const overlay = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: o}\nspec: {requirements: [], price: '1'}\n";
-  const loaded = await loadManifests(["-"], async () => `${overlay}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n`);
+  const cronJob = `apiVersion: batch/v1
+kind: CronJob
+metadata: {name: c}
+spec: {schedule: "@daily", jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}}}}
+`;
+  const loaded = await loadManifests(
+    ["-"],
+    async () => `${overlay}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n---\n${cronJob}`,
+  );
   expect(loaded.errors).toEqual([]);
-  expect(ignoredObjects(loaded, DEFAULT_GATES)).toEqual(["1 ConfigMap", "1 NodeOverlay (feature gate NodeOverlay is off)"]);
+  expect(ignoredObjects(loaded, DEFAULT_GATES)).toEqual([
+    { kind: "ConfigMap", count: 1 },
+    { kind: "CronJob", count: 1, why: "its pods come when it is due; to plan for them give its template as a Job" },
+    { kind: "NodeOverlay", count: 1, why: "feature gate NodeOverlay is off" },
+  ]);
+});
+
+test("the summary as data has what the last lines of the text say, and nothing of what there is nothing to say of", () => {
+  const ignored = [{ kind: "ConfigMap", count: 3 }];
+  expect(planSummary({ result, catalogue, ignored, notes: ["Cluster x: 3 Pod"] })).toEqual({
+    skippedNodePools: [
+      { nodePool: "broken", message: "its condition Ready is False" },
+      { nodePool: "odd", message: "no instance type is to be had with x In [y]" },
+    ],
+    hints: ["The input has no StorageClass"],
+    unlaunchedNodeClaims: ["default-x"],
+    leftOutPods: [
+      { count: 2, why: "behind a scheduling gate" },
+      { count: 1, why: "ended already" },
+    ],
+    ignoredObjects: ignored,
+    nodesWithoutPrice: 2,
+    estimatedPrices: ["spot"],
+    notes: ["Cluster x: 3 Pod"],
+  });
+  const nothing = { skippedPools: [], droppedPools: [], hints: [], unlaunchedClaims: [], leftOutPods: [] };
+  const existing = { usdPerHour: 0, knownNodes: 0, unknownNodes: 0 };
+  const published = { estimatedCapacityTypes: new Set<string>() };
+  expect(planSummary({ result: { ...result, ...nothing, existing }, catalogue: published, ignored: [], notes: [] })).toEqual({});
 });

@@ -4,23 +4,22 @@ import { laterText } from "../explain/render-text.ts";
 import { renderTable } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { Catalogue } from "./catalogue.ts";
+import type { IgnoredObjects } from "./ignored-objects.ts";
 import type { PlanResult } from "./make-plan.ts";
+import type { PlanSummary } from "./plan-summary.ts";
 
 const NAMES_SHOWN_MAX = 3;
 
 export interface PlanView {
   readonly result: PlanResult;
   readonly catalogue: Pick<Catalogue, "source" | "estimatedCapacityTypes">;
-  /** What of the input was not looked at, such as `3 ConfigMap`. */
-  readonly ignored: readonly string[];
-  /** What is to be said of the input itself, a line each. */
-  readonly notes: readonly string[];
+  readonly summary: PlanSummary;
   readonly terminal: Pick<Terminal, "style">;
 }
 
 export function renderPlan(view: PlanView): string {
   const { document } = view.result;
-  const sections = [newNodes(view), existingNodes(document), unplaced(view), summary(view)];
+  const sections = [newNodes(view), existingNodes(document), unplaced(view), summaryLines(view)];
   return `${sections
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join("\n"))
@@ -78,10 +77,11 @@ function unplaced({ result, terminal }: PlanView): string[] {
   return lines;
 }
 
-function summary({ result, catalogue, ignored, notes, terminal }: PlanView): string[] {
-  const { document, existing, skippedPools, droppedPools, unlaunchedClaims, leftOutPods, hints, plan } = result;
+function summaryLines({ result, summary, catalogue, terminal }: PlanView): string[] {
+  const { document, existing, plan } = result;
+  const { skippedNodePools = [], hints = [], unlaunchedNodeClaims = [], leftOutPods = [], ignoredObjects = [], notes = [] } = summary;
   const { newNodes: nodes, unschedulable, stats, cost } = document;
-  const isEstimated = nodes.some(({ cheapest }) => catalogue.estimatedCapacityTypes.has(cheapest.capacityType));
+  const isEstimated = summary.estimatedPrices !== undefined;
   const placed = stats.pods - unschedulable.length;
   const lines = [
     terminal.style(
@@ -102,21 +102,25 @@ function summary({ result, catalogue, ignored, notes, terminal }: PlanView): str
     );
   if (existing.knownNodes > 0)
     lines.push(`Existing nodes: ${cost.existingPerHour.toFixed(4)} $ per hour (${count(existing.knownNodes, "node")})`);
-  if (existing.unknownNodes > 0) lines.push(`Existing nodes that the catalogue has no price for: ${existing.unknownNodes}`);
+  if (summary.nodesWithoutPrice !== undefined)
+    lines.push(`Existing nodes that the catalogue has no price for: ${summary.nodesWithoutPrice}`);
   if (isEstimated) lines.push("~ spot prices are estimates of a model, not quotes");
-  for (const { nodePool, message } of skippedPools) lines.push(`NodePool ${nodePool} is left out: ${message}`);
-  for (const { nodePool, message } of droppedPools) lines.push(`NodePool ${nodePool} is left out: ${message}`);
+  for (const { nodePool, message } of skippedNodePools) lines.push(`NodePool ${nodePool} is left out: ${message}`);
   lines.push(...hints);
-  for (const name of unlaunchedClaims)
+  for (const name of unlaunchedNodeClaims)
     lines.push(`NodeClaim ${name} has no instance yet; the controller would wait for it, here it does not count`);
   for (const { overlay, message } of document.overlays ?? []) lines.push(`NodeOverlay ${overlay}: ${message}`);
   for (const { buffer, replicas, provisioning } of document.buffers ?? [])
     lines.push(`CapacityBuffer ${buffer} (${count(replicas, "pod")}): ${provisioning?.reason ?? "-"}, ${provisioning?.message ?? ""}`);
-  if (leftOutPods.length > 0) lines.push(`Pods left out: ${leftOutPods.join(", ")}`);
+  if (leftOutPods.length > 0) lines.push(`Pods left out: ${leftOutPods.map(({ count, why }) => `${count} ${why}`).join(", ")}`);
   lines.push(...notes);
-  if (ignored.length > 0) lines.push(`Not looked at: ${ignored.join(", ")}`);
+  if (ignoredObjects.length > 0) lines.push(`Not looked at: ${ignoredObjects.map(ignoredText).join(", ")}`);
   lines.push(`${stats.instanceTypes} instance types from ${catalogue.source}, solved in ${stats.solveMilliseconds.toFixed(1)} ms`);
   return lines;
+}
+
+function ignoredText({ kind, count, why }: IgnoredObjects): string {
+  return `${count} ${kind}${why === undefined ? "" : ` (${why})`}`;
 }
 
 function styledTable(heads: readonly string[], rows: readonly (readonly string[])[], terminal: PlanView["terminal"]): string[] {

@@ -10,8 +10,9 @@ import { readSchedulerConfig } from "../scheduler-config/read-scheduler-config.t
 import type { Surroundings } from "../surroundings.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { type Catalogue, readBuiltInCatalogue, readCatalogueFile } from "./catalogue.ts";
-import { ignoredObjects } from "./ignored-objects.ts";
+import { type IgnoredObjects, ignoredObjects } from "./ignored-objects.ts";
 import { makePlan, type PlanRequest, type PlanResult } from "./make-plan.ts";
+import { planSummary } from "./plan-summary.ts";
 import { renderPlan } from "./render-plan.ts";
 
 /** True when every pod has a place. Throws `CommandError` on bad input, before anything is planned. */
@@ -27,7 +28,7 @@ export async function readRequest(
   names: readonly string[],
   flags: PlanningFlags,
   surroundings: Surroundings,
-): Promise<{ readonly request: PlanRequest; readonly ignored: readonly string[]; readonly notes: readonly string[] }> {
+): Promise<{ readonly request: PlanRequest; readonly ignored: readonly IgnoredObjects[]; readonly notes: readonly string[] }> {
   const gates = gatesOf(flags.featureGates, surroundings.err);
   const defaultSpread = await readSchedulerConfig(flags.schedulerConfig);
   const clock = createRealClock();
@@ -69,18 +70,20 @@ export function gatesOf(text: string, err: Terminal): FeatureGates {
 
 interface RenderContext {
   readonly catalogue: Catalogue;
-  readonly ignored: readonly string[];
+  readonly ignored: readonly IgnoredObjects[];
   readonly notes: readonly string[];
   readonly surroundings: Surroundings;
 }
 
 function render(result: PlanResult, output: PlanFlags["output"], { catalogue, ignored, notes, surroundings }: RenderContext): string {
+  const summary = planSummary({ result, catalogue, ignored, notes });
+  const document = { ...result.document, ...(Object.keys(summary).length > 0 && { summary }) };
   switch (output) {
     case "json":
-      return `${JSON.stringify(result.document, undefined, 2)}\n`;
+      return `${JSON.stringify(document, undefined, 2)}\n`;
     case "yaml":
-      return stringify(result.document, { aliasDuplicateObjects: false, lineWidth: 0 });
+      return stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 });
     case "table":
-      return renderPlan({ result, catalogue, ignored, notes, terminal: surroundings.out });
+      return renderPlan({ result, summary, catalogue, terminal: surroundings.out });
   }
 }
