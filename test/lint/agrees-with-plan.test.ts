@@ -27,6 +27,7 @@ const EXPLANATIONS = new Set([
   "node-class-not-ready",
   "zone-without-offerings",
   "anti-affinity-crowded",
+  "storage-missing",
 ]);
 
 const catalog = join(import.meta.dirname, "catalog.json");

@@ -176,9 +176,9 @@ describe("nothing is said of", () => {
     ]);
   });
 
-  test("a claim of which the input does not know where it is", async () => {
+  test("a claim of which the input does not know where it is, beyond a note", async () => {
     const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }];
-    expect(await found(pool([amd64]), deployment("db", { volumes }))).toEqual([]);
+    expect(await found(pool([amd64]), deployment("db", { volumes }))).toEqual(["note storage-missing shop/Deployment/db"]);
   });
 });
 

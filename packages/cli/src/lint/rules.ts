@@ -32,6 +32,7 @@ import { shortLivedNode } from "./rules/short-lived-node.ts";
 import { spreadIgnoresItself } from "./rules/spread-ignores-itself.ts";
 import { spreadWithoutDomains } from "./rules/spread-without-domains.ts";
 import { startupTaintStays } from "./rules/startup-taint-stays.ts";
+import { storageMissing } from "./rules/storage-missing.ts";
 import { unknownLabel } from "./rules/unknown-label.ts";
 import { unknownLabelValue } from "./rules/unknown-label-value.ts";
 import { unschedulableWorkload } from "./rules/unschedulable-workload.ts";
@@ -70,6 +71,7 @@ export const RULES: readonly Rule[] = [
   requestTooLarge,
   requestNearlyNothing,
   unschedulableWorkload,
+  storageMissing,
   zoneWithoutOfferings,
   spreadWithoutDomains,
   spreadIgnoresItself,
