@@ -1,10 +1,10 @@
 /**
- * Which pods the peer places and we leave out: `node bench/peer/compare.ts --peer PROGRAM [--problems N] [--seed N] [--optimize EFFORT] [--verbose] [--keep FOLDER]`.
+ * Which pods the peer places and we leave out: `node bench/peer/compare.ts --peer PROGRAM [--problems N] [--seed N] [--optimize EFFORT] [--verbose] [--keep FOLDER] [--json]`.
  *
  * Random problems in which everything happens that files can say are written as manifests and given to both.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Effort, type Plan, type Problem, sentence } from "@joinery/scheduling";
@@ -23,6 +23,7 @@ const { values: options } = parseArgs({
     optimize: { type: "string", default: "default" },
     verbose: { type: "boolean", default: false },
     keep: { type: "string" },
+    json: { type: "boolean", default: false },
   },
 });
 if (options.peer === undefined) throw new Error("--peer PROGRAM is missing: bench/peer/build.sh makes it and prints its path");
@@ -54,8 +55,20 @@ const counts = {
 const problems = fc.sample(sociableProblem, { seed: Number(options.seed), numRuns: Number(options.problems) });
 for (const [index, problem] of problems.entries())
   await compare(index, problemManifests(index % 2 === 0 ? problem : withWideDoor(problem)), options.peer);
-process.stdout.write(`${JSON.stringify(counts)}\n`);
+process.stdout.write(`${JSON.stringify(options.json ? record() : counts)}\n`);
 if (counts.unexplained > 0) process.exitCode = 1;
+
+/** The line of a bench (formats, "Benchmarks"). */
+function record() {
+  const params = { problems: Number(options.problems), seed: Number(options.seed), optimize: effort };
+  const machine = `${cpus()[0]?.model ?? "unknown"} x${cpus().length}, Node ${process.versions.node}`;
+  return { name: "peer/random-problems", params, metrics: counts, machine };
+}
+
+/** Of single pods: beside the record, where that is read by a program. */
+function tell(text: string): void {
+  (options.json ? process.stderr : process.stdout).write(`${text}\n`);
+}
 
 /** Where almost nothing fits, there is little to disagree about: a last pool without limits or taints, and a type with room for everybody. */
 function withWideDoor(problem: Problem): Problem {
@@ -93,8 +106,8 @@ function report(index: number, comparison: Comparison): void {
       counts.placedByPeerAlone++;
       const cause = causeOf(pod, comparison);
       counts[COUNTED_AS[cause.kind]]++;
-      process.stdout.write(`problem ${index}: ${pod} is on the peer's ${place}: ${causeText(cause)}\n`);
-      if (cause.kind === "unexplained" || options.verbose) process.stdout.write(`${reasonLines(pod, ours)}\n`);
+      tell(`problem ${index}: ${pod} is on the peer's ${place}: ${causeText(cause)}`);
+      if (cause.kind === "unexplained" || options.verbose) tell(reasonLines(pod, ours));
     }
   }
 }

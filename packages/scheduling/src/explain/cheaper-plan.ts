@@ -1,5 +1,5 @@
 /** What became of a pod when its plan was made cheaper than the greedy one. */
-import { instancesUsdPerHour } from "../plan/plan-price.ts";
+import { instancesUsdPerHour, roundedPrice } from "../plan/plan-price.ts";
 import type { Plan } from "../plan.ts";
 import type { Problem } from "../problem.ts";
 import { solve } from "../solve/solve.ts";
@@ -27,7 +27,8 @@ export function cheaperPlan(problem: Problem, plan: Plan, key: string): CheaperP
   const [before, now] = [placeOf(solve(problem), key), placeOf(plan, key)];
   const { greedyUsdPerHour: greedyPricePerHour, greedyNodes } = improvement;
   const pricePerHour = instancesUsdPerHour(plan);
-  const facts = { nodes: newNodes.length, pricePerHour, greedyNodes, greedyPricePerHour };
+  const prices = { pricePerHour: roundedPrice(pricePerHour), greedyPricePerHour: roundedPrice(greedyPricePerHour) };
+  const facts = { nodes: newNodes.length, greedyNodes, ...prices };
   if (before === undefined || before.identity === now?.identity) return facts;
   const { identity: _, ...movedFrom } = before;
   return { ...facts, movedFrom };
@@ -38,6 +39,11 @@ function placeOf({ newNodes, existingNodes }: Plan, key: string) {
   if (existing !== undefined) return { identity: existing.name, node: existing.name, pricePerHour: 0, otherPods: existing.pods.length - 1 };
   const found = newNodes.find(({ pods }) => pods.includes(key));
   if (found === undefined) return undefined;
-  const { instanceType, priceUsdPerHour: pricePerHour } = found.cheapest;
-  return { identity: `${instanceType} ${found.pods.join()}`, instanceType, pricePerHour, otherPods: found.pods.length - 1 };
+  const { instanceType, priceUsdPerHour } = found.cheapest;
+  return {
+    identity: `${instanceType} ${found.pods.join()}`,
+    instanceType,
+    pricePerHour: roundedPrice(priceUsdPerHour),
+    otherPods: found.pods.length - 1,
+  };
 }

@@ -1,6 +1,7 @@
 /** What the types lack that would cost less than the one a planned node is to be. Rules S-56, S-101, S-178. */
 import { formatAmount } from "@joinery/api";
 import { addTo, emptySet, intersection, isEmpty, isIn, type TypeSet } from "../catalog/type-set.ts";
+import { roundedPrice } from "../plan/plan-price.ts";
 import type { PlannedNode } from "../plan.ts";
 import { Requirements } from "../requirements/requirements.ts";
 import { requirementText } from "../requirements/text.ts";
@@ -43,7 +44,7 @@ export function cheaperTypes(template: Template, axis: ResourceAxis, node: Plann
   });
   const lacks = cheaper.reverse().map((type) => ({
     instanceType: catalog.types[type]!.name,
-    pricePerHour: order.prices[type]!,
+    pricePerHour: roundedPrice(order.prices[type]!),
     ...lackOf(template, axis, node, type),
   }));
   const types = lacks.slice(0, TOLD_MAX).map(({ instanceType, pricePerHour, lacked }) => ({ instanceType, pricePerHour, lacked }));

@@ -2,8 +2,10 @@
  * Why a pod was given the place that it has: what the places that come before it lacked when the pod's turn came, and what a node of its
  * own would have cost. Rules S-85, S-91, S-92, S-98.
  */
+
 import { intersection, isEmpty, isIn } from "../catalog/type-set.ts";
 import type { RepeatableSolution } from "../improve/improved-solve.ts";
+import { roundedPrice } from "../plan/plan-price.ts";
 import type { PodToPlace, Problem } from "../problem.ts";
 import type { Reason } from "../reason.ts";
 import type { PodClass, Search } from "../solve/pod-classes.ts";
@@ -100,5 +102,5 @@ function ownNodeOf(template: Template, surroundings: Surroundings, { shape, requ
     if (isIn(answer.left, variant)) types.add(catalog.typeOfVariant[variant]!);
   const cheapest = order.types.find((type) => types.has(type));
   if (cheapest === undefined || !Number.isFinite(order.prices[cheapest]!)) return undefined;
-  return { nodePool: template.name, instanceType: catalog.types[cheapest]!.name, pricePerHour: order.prices[cheapest]! };
+  return { nodePool: template.name, instanceType: catalog.types[cheapest]!.name, pricePerHour: roundedPrice(order.prices[cheapest]!) };
 }

@@ -1,5 +1,6 @@
 /** What a planned node may be launched as, beside the cheapest: spot or on-demand, in which zones, at which prices. Rules S-56, S-178, V-61. */
 import { isIn } from "../catalog/type-set.ts";
+import { roundedPrice } from "../plan/plan-price.ts";
 import type { PlannedNode } from "../plan.ts";
 import { Requirements } from "../requirements/requirements.ts";
 import type { Template } from "../solve/template.ts";
@@ -29,7 +30,7 @@ export function launchChoice({ catalog }: Template, node: PlannedNode): LaunchCh
     for (let variant = 0; variant < catalog.variantCount; variant++)
       if (isIn(launchable, variant)) types.add(catalog.typeOfVariant[variant]!);
     return [...types]
-      .map((type) => ({ instanceType: catalog.types[type]!.name, zone, capacityType, pricePerHour: prices[type]! }))
+      .map((type) => ({ instanceType: catalog.types[type]!.name, zone, capacityType, pricePerHour: roundedPrice(prices[type]!) }))
       .filter(({ instanceType }) => listed.has(instanceType));
   });
   offerings.sort((a, b) => a.pricePerHour - b.pricePerHour || compare(a.instanceType, b.instanceType) || compare(a.zone, b.zone));

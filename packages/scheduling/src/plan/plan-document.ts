@@ -4,7 +4,7 @@ import type { RequirementItem } from "../instance-type.ts";
 import type { CheapestOffering, Plan, PlannedNode } from "../plan.ts";
 import type { Reason } from "../reason.ts";
 import { sentence } from "../sentence.ts";
-import { instancesUsdPerHour } from "./plan-price.ts";
+import { instancesUsdPerHour, roundedPrice } from "./plan-price.ts";
 
 export interface PlanStats {
   readonly pods: number;
@@ -120,9 +120,4 @@ function formattedLimit({ resource, used, limit }: Extract<Reason, { kind: "over
 
 function sorted(labels: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** Sums of prices, and prices that overlays adjust, carry binary dust; a millionth of a cent is beyond any price list. */
-function roundedPrice(usdPerHour: number): number {
-  return Math.round(usdPerHour * 1e8) / 1e8;
 }
