@@ -109,6 +109,11 @@ export class ExistingNodes {
     return this.#remaining.subarray(index * this.#width, (index + 1) * this.#width);
   }
 
+  /** Do the labels and taints of some node go with it? */
+  welcomesOn(constraint: Constraint): boolean {
+    return this.list.some((_, index) => this.#isWelcome(index, constraint));
+  }
+
   #isWelcome(index: number, { requirements, tolerations }: Constraint): boolean {
     const { node } = this.list[index]!;
     return untoleratedTaints(node.taints, tolerations).length === 0 && meetsRequirements(node.labels, requirements);

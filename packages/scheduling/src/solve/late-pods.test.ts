@@ -50,3 +50,29 @@ test("S-144: terms that exclude and terms that list leave the zones of both to a
   });
   expect(zonesOf(plan)).toEqual([["z1", 1]]);
 });
+
+test.each<{ what: string; first: PodWish; places: readonly (readonly string[])[]; left: readonly string[] }>([
+  { what: "can go elsewhere", first: {}, places: [["default/late"], ["default/first"]], left: [] },
+  { what: "cannot", first: { nodeSelector: { disk: "old" } }, places: [["default/first"]], left: ["default/late"] },
+])("S-82, S-91: the only node that would do is taken by one who $what", ({ first, places, left }) => {
+  const plan = planOf({
+    nodes: [aNode({ name: "n", labels: { disk: "old" }, allocatable: { cpu: 2, memory: "4Gi", pods: 5 } })],
+    pods: [
+      aPod({ name: "first", requests: { cpu: "1500m" }, ...first }),
+      aPod({ name: "late", requests: { cpu: "1" }, nodeSelector: { disk: "old" } }),
+    ],
+  });
+  expect([...plan.existingNodes, ...plan.newNodes].map(({ pods: keys }) => keys)).toEqual(places);
+  expect(leftOut(plan)).toEqual(left);
+});
+
+test("S-82: who is left out by two is tried before them, then those who gain one by one", () => {
+  const plan = planOf({
+    nodes: [aNode({ name: "n", labels: { disk: "old" }, allocatable: { cpu: 2, memory: "4Gi", pods: 5 } })],
+    pods: [
+      aPod({ name: "first", requests: { cpu: "1500m" } }),
+      ...["a", "b"].map((name) => aPod({ name, requests: { cpu: "1200m" }, nodeSelector: { disk: "old" } })),
+    ],
+  });
+  expect([plan.existingNodes.map(({ pods: keys }) => keys), leftOut(plan)]).toEqual([[["default/a"]], ["default/b"]]);
+});

@@ -105,7 +105,31 @@ interface ModelPool {
   readonly remaining: Record<string, number>;
 }
 
+/** In the order of the queue, and then, as long as that helps and harms nobody, with those first who were left out. */
 export function modelSolve(problem: Problem): ModelPlan {
+  let ahead: readonly string[] = [];
+  let best = modelRun(problem, ahead);
+  if (problem.options.reservedCapacity === "fallback") return best;
+  const queue = problem.pods.toSorted(byQueueOrder).map(({ key }) => key);
+  const isMore = ({ unschedulable }: ModelPlan) =>
+    unschedulable.length < best.unschedulable.length && unschedulable.every((key) => best.unschedulable.includes(key));
+  for (let chances = Math.min(8, Math.floor(4000 / queue.length)); chances > 0 && best.unschedulable.length > 0; ) {
+    const late = queue.filter((key) => best.unschedulable.includes(key));
+    const all = modelRun(problem, [...late, ...ahead]);
+    chances--;
+    const gaining = isMore(all) ? [late] : late.filter((key) => !all.unschedulable.includes(key)).map((key) => [key]);
+    const found = gaining.find((keys) => {
+      if (keys === late) return true;
+      return chances-- > 0 && isMore(modelRun(problem, [...keys, ...ahead]));
+    });
+    if (found === undefined) break;
+    ahead = [...found, ...ahead];
+    best = modelRun(problem, ahead);
+  }
+  return best;
+}
+
+function modelRun(problem: Problem, ahead: readonly string[]): ModelPlan {
   const { minValuesPolicy, preferencePolicy } = problem.options;
   const wellKnown = new Set([...CORE_WELL_KNOWN_LABELS, ...(problem.options.wellKnownLabels ?? [])]);
   const topology = new ModelTopology(problem);
@@ -294,7 +318,9 @@ export function modelSolve(problem: Problem): ModelPlan {
     return false;
   };
 
+  const turnOf = ({ key }: PodToPlace) => (ahead.includes(key) ? ahead.indexOf(key) : ahead.length);
   const queue = problem.pods.filter(({ shape }) => unsupportedFeatures(shape).length === 0).sort(byQueueOrder);
+  queue.sort((one, other) => turnOf(one) - turnOf(other));
   const leftOut = problem.pods.filter(({ shape }) => unsupportedFeatures(shape).length > 0);
   const lengthAtPush = new Map<string, number>();
   while (queue.length > 0 && lengthAtPush.get(queue[0]!.uid) !== queue.length) {
