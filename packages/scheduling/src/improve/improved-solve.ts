@@ -5,7 +5,7 @@
 import { instancesUsdPerHour } from "../plan/plan-price.ts";
 import type { Plan } from "../plan.ts";
 import type { Problem } from "../problem.ts";
-import { type Solution, Solver, type SolverView, solveToExplain as solveGreedily, solveInTurn } from "../solve/solve.ts";
+import { repeat as repeatRun, type Solution, Solver, type SolverView, solveInTurn } from "../solve/solve.ts";
 import { construct } from "./construct.ts";
 import { Filler } from "./filler.ts";
 import { type Improvement, stepsFor } from "./improvement.ts";
@@ -32,8 +32,9 @@ export interface RepeatableSolution extends Solution {
 /** The same solve, with what it asked its questions of. */
 export function solveToExplain(problem: Problem): RepeatableSolution {
   const { improvement, isOverdue } = problem.options;
-  const { solver, plan: greedy } = solveInTurn(problem);
-  const repeatGreedily = (onTurn: OnTurn) => void solveGreedily(problem, onTurn);
+  const run = solveInTurn(problem);
+  const { solver, plan: greedy } = run;
+  const repeatGreedily = (onTurn: OnTurn) => repeatRun(run, problem, onTurn);
   if (improvement === undefined || (isOverdue?.() ?? false) || greedy.newNodes.length === 0)
     return { ...solver.view, plan: greedy, repeat: repeatGreedily };
   const found = { greedyUsdPerHour: instancesUsdPerHour(greedy), greedyNodes: greedy.newNodes.length };

@@ -31,6 +31,8 @@ export class ExistingNodes {
   readonly #width: number;
   /** Row i: what is left of node i. −1 in the first position where the node takes no pod at all. */
   readonly #remaining: Float64Array;
+  /** The same before anybody was placed. */
+  readonly #remainingAtFirst: Float64Array;
 
   constructor(problem: Problem, axis: ResourceAxis) {
     const { nodes, daemonSets, boundPods = [], claims = new Map() } = problem;
@@ -59,6 +61,7 @@ export class ExistingNodes {
       const isUsable = Object.values(remaining).every((amount) => amount >= 0);
       this.#remaining.set(isUsable ? axis.rowOf(remaining) : axis.names.map(() => -1), index * this.#width);
     }
+    this.#remainingAtFirst = this.#remaining.slice();
   }
 
   /**
@@ -87,7 +90,7 @@ export class ExistingNodes {
   /** Without topology, whose answers change. */
   #isPossible(index: number, { constraint, hostPorts, volumes, isMoving }: Search, requests: Float64Array): boolean {
     return (
-      this.#hasRoom(index, requests) &&
+      hasRoom(this.#remaining, index, requests) &&
       this.#isWelcome(index, constraint) &&
       !(isMoving && this.list[index]!.node.isSettling) &&
       (hostPorts === undefined || !haveConflict(hostPorts, this.list[index]!.hostPorts)) &&
@@ -109,9 +112,9 @@ export class ExistingNodes {
     return this.#remaining.subarray(index * this.#width, (index + 1) * this.#width);
   }
 
-  /** Do the labels and taints of some node go with it? */
-  welcomesOn(constraint: Constraint): boolean {
-    return this.list.some((_, index) => this.#isWelcome(index, constraint));
+  /** Was there a node whose labels, taints and room go with this before anybody was placed? */
+  couldTake(constraint: Constraint, requests: Float64Array): boolean {
+    return this.list.some((_, index) => hasRoom(this.#remainingAtFirst, index, requests) && this.#isWelcome(index, constraint));
   }
 
   #isWelcome(index: number, { requirements, tolerations }: Constraint): boolean {
@@ -136,12 +139,13 @@ export class ExistingNodes {
     for (const { group, asking } of domains) if (!group.allowsNode(asking, labels)) return false;
     return true;
   }
+}
 
-  #hasRoom(index: number, requests: Float64Array): boolean {
-    const at = index * this.#width;
-    for (let r = 0; r < this.#width; r++) if (requests[r]! > this.#remaining[at + r]!) return false;
-    return true;
-  }
+/** Each row as wide as the requests. */
+function hasRoom(remaining: Float64Array, row: number, requests: Float64Array): boolean {
+  const at = row * requests.length;
+  for (let r = 0; r < requests.length; r++) if (requests[r]! > remaining[at + r]!) return false;
+  return true;
 }
 
 const NO_PORTS: readonly HostPort[] = [];

@@ -1,5 +1,5 @@
 /** Pods that Karpenter places, and kube-scheduler binds, which were left out once; each in its smallest form. */
-import type { PodAffinityTerm, TopologySpreadConstraint } from "@joinery/api";
+import type { TopologySpreadConstraint } from "@joinery/api";
 import { expect, test } from "vitest";
 import type { Plan } from "../plan.ts";
 import { aNode, anOffering, aPod, aPool, aProblem, aType, bound, type PodWish, type ProblemWish, pods } from "../testing/builders.ts";

@@ -74,10 +74,11 @@ export class OpenClaims {
   #isAnyAsked = false;
   readonly #load: { -readonly [Field in keyof Load]: Load[Field] } = { requests: NO_AMOUNTS, used: NO_AMOUNTS, at: 0, isNew: false };
 
-  constructor(leastRequests: Float64Array, constraints: readonly Constraint[]) {
+  /** @param requestRows what the pods of the solve ask for, each as wide as `width` */
+  constructor(requestRows: readonly Float64Array[], constraints: readonly Constraint[], width: number) {
     this.#labelRefusals = new LabelRefusals(constraints);
-    this.#width = leastRequests.length;
-    this.#leastRequests = leastRequests;
+    this.#width = width;
+    this.#leastRequests = leastOf(requestRows, width);
     this.#used = new Float64Array(64 * this.#width);
   }
 
@@ -285,4 +286,10 @@ function refusedTo({ refusals }: Search): ClaimSet | undefined {
   if (refusals.wasAsked) refusals.claims ??= new ClaimSet();
   refusals.wasAsked = true;
   return refusals.claims;
+}
+
+function leastOf(rows: readonly Float64Array[], width: number): Float64Array {
+  const least = new Float64Array(width).fill(Number.POSITIVE_INFINITY);
+  for (const row of rows) for (let r = 0; r < width; r++) least[r] = Math.min(least[r]!, row[r]!);
+  return least;
 }

@@ -5,10 +5,37 @@ import type { Plan, PlannedNode } from "../plan.ts";
 import type { Problem } from "../problem.ts";
 import type { Reason } from "../reason.ts";
 import { minValuesShortfalls } from "./min-values.ts";
+import { NodePlanner } from "./planned-node.ts";
+import type { SolverView } from "./solver-view.ts";
 import type { Template } from "./template.ts";
 
+interface Places extends Pick<Plan, "newNodes" | "existingNodes"> {
+  /** S-178: pods of claims that come to nothing. */
+  readonly dropped: ReadonlyMap<number, Reason>;
+}
+
+/** Who is where when the solve is over. */
+export function placesOf(
+  { axis, claims, nodes, reservations }: SolverView,
+  pods: Problem["pods"],
+  instanceTypesMax: number | undefined,
+): Places {
+  const planner = new NodePlanner(axis, { reservationIdLabel: reservations.idLabel, instanceTypesMax });
+  const newNodes: PlannedNode[] = [];
+  const dropped = new Map<number, Reason>();
+  for (const [index, claim] of claims.list.entries()) {
+    const planned = planner.plan(claim, claims.usedBy(index), sortedKeys(claim.pods, pods));
+    if ("kind" in planned) for (const pod of claim.pods) dropped.set(pod, planned);
+    else newNodes.push(planned);
+  }
+  const existingNodes = nodes.list
+    .filter((place) => place.pods.length > 0)
+    .map((place) => ({ name: place.node.name, pods: sortedKeys(place.pods, pods) }));
+  return { newNodes: newNodes.sort(byNodeName), existingNodes: existingNodes.sort(byName), dropped };
+}
+
 /** As `compareNames`; of nodes of one pool the number alone decides. */
-export function byNodeName(one: PlannedNode, other: PlannedNode): number {
+function byNodeName(one: PlannedNode, other: PlannedNode): number {
   if (one.nodePool === other.nodePool) return one.name.length - other.name.length || compareTexts(one.name, other.name);
   return compareNames(one.name, other.name);
 }
@@ -16,7 +43,7 @@ export function byNodeName(one: PlannedNode, other: PlannedNode): number {
 /** Most nodes have few pods, and sorting a few by hand costs less than asking for it. */
 const SORTED_BY_HAND_MAX = 12;
 
-export function sortedKeys(indexes: readonly number[], pods: Problem["pods"]): readonly string[] {
+function sortedKeys(indexes: readonly number[], pods: Problem["pods"]): readonly string[] {
   const keys: string[] = [];
   for (let place = 0; place < indexes.length; place++) keys.push(pods[indexes[place]!]!.key);
   if (keys.length > SORTED_BY_HAND_MAX) return keys.sort();
@@ -29,7 +56,7 @@ export function sortedKeys(indexes: readonly number[], pods: Problem["pods"]): r
   return keys;
 }
 
-export function byName(one: { readonly name: string }, other: { readonly name: string }): number {
+function byName(one: { readonly name: string }, other: { readonly name: string }): number {
   return compareNames(one.name, other.name);
 }
 

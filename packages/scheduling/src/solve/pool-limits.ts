@@ -37,6 +37,8 @@ export class PoolLimits {
   /** By limit: the types above it, as a row of its column. The same rows mean the same set. */
   readonly #rowsAbove: Int32Array;
   #allowed: TypeSet | undefined;
+  /** undefined as long as nothing has been charged. */
+  #allowedAtFirst: TypeSet | undefined;
   readonly #charges = new Map<ClaimState, Map<Float64Array, KnownCharge>>();
 
   /** undefined when the pool has no limit that could ever be met. `nodes` are those of the pool that exist. */
@@ -69,6 +71,11 @@ export class PoolLimits {
     return this.#allowed;
   }
 
+  /** The same before anything was charged. */
+  allowedAtFirst(): TypeSet {
+    return this.#allowedAtFirst ?? this.allowed();
+  }
+
   /** What a new claim that may become any of `types` counts for, by limit: the largest of them (S-162). */
   chargeOf(types: TypeSet): Charge {
     return Float64Array.from(this.#limits, ([resource]) =>
@@ -88,6 +95,7 @@ export class PoolLimits {
 
   /** Takes what `chargeOf` said. */
   charge(amounts: Charge): void {
+    this.#allowedAtFirst ??= this.allowed();
     for (let index = 0; index < amounts.length; index++) {
       const resource = this.#limits[index]![0];
       this.#remaining.set(resource, this.#remaining.get(resource)! - amounts[index]!);

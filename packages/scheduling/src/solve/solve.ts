@@ -5,10 +5,12 @@
  * before everybody else, and that plan is taken where nobody loses a place by it.
  */
 import type { Plan } from "../plan.ts";
-import type { Problem } from "../problem.ts";
-import { Solver, type SolverView } from "./solver.ts";
+import type { PodShape, Problem } from "../problem.ts";
+import { Solver } from "./solver.ts";
+import type { SolverView } from "./solver-view.ts";
 
-export { Solver, type SolverView } from "./solver.ts";
+export { Solver } from "./solver.ts";
+export type { SolverView } from "./solver-view.ts";
 
 /** What a solve ended with. */
 export interface Solution extends SolverView {
@@ -20,16 +22,10 @@ export function solve(problem: Problem): Plan {
   return solveInTurn(problem).plan;
 }
 
-/**
- * The same solve, with what it asked its questions of.
- * @param onTurn called before a pod of the problem is tried, which may be several times
- */
-export function solveToExplain(problem: Problem, onTurn?: (pod: number, view: SolverView) => void): Solution {
-  const { solver, plan, ahead } = solveInTurn(problem);
-  if (onTurn === undefined) return { ...solver.view, plan };
-  const again = new Solver(problem, ahead);
-  const { view } = again;
-  return { ...view, plan: again.run((pod) => onTurn(pod, view)) };
+/** The same solve, with what it asked its questions of. */
+export function solveToExplain(problem: Problem): Solution {
+  const { solver, plan } = solveInTurn(problem);
+  return { ...solver.view, plan };
 }
 
 /** A solver whose run is over, and whose turns came first in it. */
@@ -39,40 +35,51 @@ export interface Run {
   readonly ahead: readonly number[];
 }
 
+/** @param onTurn called before a pod of the problem is tried, which may be several times */
+export function repeat({ ahead }: Run, problem: Problem, onTurn: (pod: number, view: SolverView) => void): void {
+  const solver = new Solver(problem);
+  const { view } = solver;
+  const onTurnOf = (pod: number) => onTurn(pod, view);
+  solver.placeFirst(ahead, onTurnOf);
+  solver.run(onTurnOf);
+}
+
 /** Runs that may follow the first; most problems need none, and one that needs more is one where few would gain by it. */
 const SECOND_CHANCES_MAX = 8;
 /** Pods in all of these runs, so that the time of a solve is not that of several where there are many. */
 const PODS_AGAIN_MAX = 4000;
 
 export function solveInTurn(problem: Problem): Run {
-  let best = run(problem, []);
+  const { options, pods } = problem;
+  const solver = new Solver(problem);
+  let best: Run = { solver, plan: solver.run(), ahead: [] };
   // S-169: simulations of a disruption are many, and most end with somebody left out, which is their answer.
-  if (best.plan.unschedulable.length === 0 || problem.options.reservedCapacity === "fallback") return best;
-  let chances = Math.min(SECOND_CHANCES_MAX, Math.floor(PODS_AGAIN_MAX / problem.pods.length));
-  for (let late = lateIn(best, chances); late.length > 0; late = lateIn(best, chances)) {
-    const { ahead } = best;
-    const all = run(problem, [...late, ...ahead]);
+  if (best.plan.unschedulable.length === 0 || options.reservedCapacity === "fallback") return best;
+  let chances = Math.min(SECOND_CHANCES_MAX, Math.floor(PODS_AGAIN_MAX / pods.length));
+  const tried = (ahead: readonly number[]): Run | undefined => {
+    if (chances === 0 || options.isOverdue?.()) return undefined;
     chances--;
-    let better = isMore(all.plan, best.plan) ? all : undefined;
-    const gaining = better === undefined && late.length > 1 ? placedBy(all, late, problem) : [];
-    for (let index = 0; index < gaining.length && better === undefined && chances > 0; index++) {
-      const one = run(problem, [gaining[index]!, ...ahead]);
-      chances--;
-      if (isMore(one.plan, best.plan)) better = one;
+    return runWithFirst(problem, ahead);
+  };
+  for (let found: Run | undefined = best; found !== undefined; ) {
+    best = found;
+    const late = best.plan.unschedulable.length > 0 ? best.solver.latePods() : [];
+    const all = late.length > 0 ? tried([...late, ...best.ahead]) : undefined;
+    found = all && isMore(all.plan, best.plan) ? all : undefined;
+    for (const pod of all && found === undefined && late.length > 1 ? oneOfEach(placedBy(all, late, problem), problem) : []) {
+      const one = tried([pod, ...best.ahead]);
+      if (one === undefined || !isMore(one.plan, best.plan)) continue;
+      found = one;
+      break;
     }
-    if (better === undefined || problem.options.isOverdue?.()) break;
-    best = better;
   }
   return best;
 }
 
-function run(problem: Problem, ahead: readonly number[]): Run {
-  const solver = new Solver(problem, ahead);
-  return { solver, plan: solver.run(), ahead };
-}
-
-function lateIn({ solver, plan }: Run, chances: number): readonly number[] {
-  return chances > 0 && plan.unschedulable.length > 0 ? solver.latePods() : [];
+/** undefined where nobody gets a place by being first: then nothing changes. */
+function runWithFirst(problem: Problem, ahead: readonly number[]): Run | undefined {
+  const solver = new Solver(problem);
+  return solver.placeFirst(ahead) === 0 ? undefined : { solver, plan: solver.run(), ahead };
 }
 
 /** Somebody has a place who had none, and everybody else has one still. */
@@ -85,4 +92,13 @@ function isMore({ unschedulable: now }: Plan, { unschedulable: before }: Plan): 
 function placedBy({ plan }: Run, pods: readonly number[], problem: Problem): readonly number[] {
   const leftOut = new Set(plan.unschedulable.map(({ pod }) => pod));
   return pods.filter((pod) => !leftOut.has(problem.pods[pod]!.key));
+}
+
+/** Of equal pods the first. */
+function oneOfEach(pods: readonly number[], problem: Problem): readonly number[] {
+  const shapes = new Set<PodShape>();
+  return pods.filter((pod) => {
+    const { shape } = problem.pods[pod]!;
+    return !shapes.has(shape) && shapes.add(shape);
+  });
 }

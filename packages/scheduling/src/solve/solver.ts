@@ -1,7 +1,8 @@
 /** One run through all pods: onto nodes that exist, onto nodes that are planned, onto new ones. Rules S-8, S-64, S-65, S-82…S-86, S-91…S-100. */
 import { CORE_WELL_KNOWN_LABELS } from "@joinery/api";
+import { remembered } from "../memo.ts";
 import { compareTexts } from "../plan/names.ts";
-import type { Plan, PlannedNode } from "../plan.ts";
+import type { Plan } from "../plan.ts";
 import { distinctShapes } from "../pods/distinct-shapes.ts";
 import type { Problem } from "../problem.ts";
 import type { Reason } from "../reason.ts";
@@ -12,36 +13,24 @@ import { joined, VolumeDemands } from "../volumes/volume-demand.ts";
 import { type Candidate, ClaimGate, gateRefusal, NEVER, NOT_NOW, TAKES } from "./claim-gate.ts";
 import type { ClaimState } from "./claim-state.ts";
 import { ExistingNodes } from "./existing-nodes.ts";
+import { couldBeFirst, refusalsOf } from "./leftovers.ts";
 import { allowsNewHost, chargeOf, NO_ATTACHMENTS, NO_PORTS, NO_RESERVATIONS, newCandidate } from "./new-claim.ts";
-import { type OpenClaim, OpenClaims } from "./open-claims.ts";
-import { byName, byNodeName, dropped, planNothing, sortedKeys } from "./plan-parts.ts";
-import { NodePlanner } from "./planned-node.ts";
+import { OpenClaims } from "./open-claims.ts";
+import { dropped, placesOf, planNothing } from "./plan-parts.ts";
 import { classifyPods, type PodClass, type PodClasses, type Search } from "./pod-classes.ts";
 import { inQueueOrder, PodQueue } from "./pod-queue.ts";
 import { refusalOf } from "./refusal.ts";
 import { Reservations } from "./reservations.ts";
 import { ResourceAxis } from "./resource-axis.ts";
 import { hasRoom } from "./room.ts";
+import type { SolverView } from "./solver-view.ts";
 import { createTemplate, domainSource, inPoolOrder, isUsable, type Template } from "./template.ts";
-import { decidedAlong } from "./topology-choice.ts";
+import { decidedOn } from "./topology-choice.ts";
 
 const NO_KEYS: readonly string[] = [];
 const NEXT_SOLVE: readonly Reason[] = [{ kind: "next-solve" }];
 const WAITS_FOR_RESERVATION: readonly Reason[] = [{ kind: "next-solve", waitsFor: "reservation" }];
 const NO_NODE_POOL: readonly Reason[] = [{ kind: "no-node-pool" }];
-
-/** What a solve knows, for those who ask why. Borrowed: it changes with every pod that is placed. */
-export interface SolverView {
-  /** Of all pools in their order, also those that were left out; limits as far as they are used by then. */
-  readonly templates: readonly Template[];
-  readonly axis: ResourceAxis;
-  readonly nodes: ExistingNodes;
-  /** In the order in which they were opened. */
-  readonly claims: OpenClaims;
-  readonly reservations: Reservations;
-  readonly classes: PodClasses;
-  readonly topology: Topology;
-}
 
 /**
  * A solve in steps. `run` alone is the greedy solve. Before it, pods may be offered places by somebody who knows better (`offer…`):
@@ -49,8 +38,6 @@ export interface SolverView {
  */
 export class Solver {
   readonly #problem: Problem;
-  /** Indexes of pods whose turn comes before everybody else's, in this order. */
-  readonly #ahead: readonly number[];
   /** Indexes of pods in the order in which they got their places. */
   readonly sequence: number[] = [];
   /** By pod: which of its class's searches found its place; −1 = none. */
@@ -78,11 +65,10 @@ export class Solver {
   /** Grows when a claim loses domains: a spread may then choose another one on it, where there is room. */
   #narrowings = 0;
 
-  constructor(problem: Problem, ahead: readonly number[] = []) {
+  constructor(problem: Problem) {
     const shapes = distinctShapes(problem.pods);
     const wellKnown = new Set([...CORE_WELL_KNOWN_LABELS, ...(problem.options.wellKnownLabels ?? [])]);
     this.#problem = problem;
-    this.#ahead = ahead;
     this.#reasons = new Array<readonly Reason[] | undefined>(problem.pods.length).fill(undefined);
     this.searchOfPod = new Int16Array(problem.pods.length).fill(-1);
     this.#isLeftOver = new Uint8Array(problem.pods.length);
@@ -111,7 +97,7 @@ export class Solver {
     this.#gate = new ClaimGate(this.#reservations);
     this.#isAlwaysGated = !this.#reservations.isEmpty || this.#templates.some(({ hasMinValues }) => hasMinValues);
     this.#noUse = new Float64Array(this.axis.length);
-    this.#claims = new OpenClaims(leastRequests(this.#classes.requestRows, this.axis.length), this.#classes.constraints);
+    this.#claims = new OpenClaims(this.#classes.requestRows, this.#classes.constraints, this.axis.length);
   }
 
   get view(): SolverView {
@@ -124,6 +110,15 @@ export class Solver {
       classes: this.#classes,
       topology: this.#topology,
     };
+  }
+
+  /** These have their turn before everybody else, once; who is refused has it again where the queue has it. How many got a place. */
+  placeFirst(pods: readonly number[], onTurn?: (pod: number) => void): number {
+    for (const pod of pods) {
+      onTurn?.(pod);
+      this.#place(pod, this.#classOf(pod));
+    }
+    return this.sequence.length;
   }
 
   run(onTurn?: (pod: number) => void): Plan {
@@ -145,7 +140,7 @@ export class Solver {
   /** Pods that cannot be weighed at all do not take part. */
   #queueOrder(): Uint32Array {
     const { list, classOfPod } = this.#classes;
-    const order = withAhead(this.#ahead, inQueueOrder(this.#problem.pods, this.#classes));
+    const order = inQueueOrder(this.#problem.pods, this.#classes);
     if (this.sequence.length === 0 && !list.some(({ unsupported }) => unsupported.length > 0)) return order;
     return order.filter((pod) => {
       if (this.searchOfPod[pod]! >= 0) return false;
@@ -179,20 +174,13 @@ export class Solver {
     return false;
   }
 
-  /** Left out, though labels and room of some pool's nodes or of a node that exists would do for it: in the order of the queue. */
+  /** Left out, though they might have had a place before everybody else: in the order of the queue. */
   latePods(): readonly number[] {
-    const order = inQueueOrder(this.#problem.pods, this.#classes);
-    return [...order].filter((pod) => this.#reasonsOf(pod) !== undefined && this.#mayFit(this.#classOf(pod)));
-  }
-
-  #mayFit({ searches, requests, unsupported }: PodClass): boolean {
-    if (unsupported.length > 0) return false;
-    return searches.some(({ constraint }) => {
-      const isFor = (template: Template) => {
-        const state = template.root.after(constraint);
-        return state !== null && hasRoom(state, template, undefined, this.#noUse, 0, requests);
-      };
-      return this.#templates.some(isFor) || this.#nodes.welcomesOn(constraint);
+    const couldBe = (podClass: PodClass) => couldBeFirst(podClass, this.#templates, this.#nodes);
+    const verdicts = new Map<PodClass, boolean>();
+    return [...inQueueOrder(this.#problem.pods, this.#classes)].filter((pod) => {
+      const podClass = this.#classOf(pod);
+      return this.#reasonsOf(pod) !== undefined && remembered(verdicts, podClass, () => couldBe(podClass));
     });
   }
 
@@ -357,7 +345,7 @@ export class Solver {
       if (this.#isAlwaysGated) this.#reservations.hold(this.#gate.held, entry.held);
       entry.held = this.#gate.held;
     }
-    const state = this.#decided(entry, claim, marks, requests, admitted);
+    const state = decidedOn(entry, this.#claims.usedBy(claim), marks.keys, requests, admitted);
     this.#claims.add(claim, pod, requests, state);
     const { taints } = entry.template;
     const waiting = this.#topology.recordOnClaim(marks, claim, state.requirements, taints);
@@ -366,17 +354,6 @@ export class Solver {
     if (entry.uncounted !== undefined) entry.uncounted = this.#topology.decideOnClaim(entry.uncounted, state.requirements, taints);
     this.#narrowings++;
     this.#admitUndefined(claim, before, state);
-  }
-
-  /** The state in which the pod is admitted to the claim, narrowed to what alone can be had along the labels by which somebody counts. */
-  #decided(entry: OpenClaim, claim: number, { keys }: TopologyMarks, requests: Float64Array, state: ClaimState): ClaimState {
-    const { template, allowed, openKeys } = entry;
-    if (keys.length === 0 && openKeys.length === 0) return state;
-    const used = this.#claims.usedBy(claim);
-    const counted = openKeys.length === 0 ? keys : bothOf(openKeys, keys);
-    const left = decidedAlong(counted, state, (choice) => hasRoom(choice, template, allowed, used, 0, requests));
-    entry.openKeys = counted.filter((key) => left.requirements.find(key)?.listedValues?.length !== 1);
-    return left;
   }
 
   /**
@@ -398,64 +375,21 @@ export class Solver {
     const podClass = this.#classOf(pod);
     if (podClass.searches.some(({ isDeferred }) => isDeferred)) return WAITS_FOR_RESERVATION;
     const search = podClass.searches.at(-1)!;
-    search.reasons ??= this.#templates.length === 0 ? this.#droppedPools.map(({ reason }) => reason) : this.#refusals(podClass, search);
+    search.reasons ??=
+      this.#templates.length === 0 ? this.#droppedPools.map(({ reason }) => reason) : refusalsOf(podClass, search, this.#templates);
     return search.reasons;
   }
 
-  /** S-100: of all templates, in their order. What topology refuses is looked at once more, now that the counts are final. */
-  #refusals({ shape, requests }: PodClass, search: Search): readonly Reason[] {
-    const { constraint, closed } = search;
-    return this.#templates.flatMap((template, index) => {
-      const known = closed[index];
-      if (known !== undefined) return known;
-      const allowed = template.limits?.allowed();
-      const state = template.root.after(constraint);
-      if (state === null || !hasRoom(state, template, allowed, this.#noUse, 0, requests))
-        return refusalOf(template, { shape, constraint, requests });
-      return [gateRefusal(newCandidate(template, allowed), state, search, requests)];
-    });
-  }
-
   #plan(): Plan {
-    const { instanceTypesMax } = this.#problem.options;
-    const planner = new NodePlanner(this.axis, { reservationIdLabel: this.#reservations.idLabel, instanceTypesMax });
-    const keysOf = (pods: readonly number[]) => sortedKeys(pods, this.#problem.pods);
-    const newNodes = this.#claims.list.flatMap((claim, index): PlannedNode[] => {
-      const planned = planner.plan(claim, this.#claims.usedBy(index), keysOf(claim.pods));
-      if (!("kind" in planned)) return [planned];
-      // S-178: such a claim is dropped.
-      for (const pod of claim.pods) this.#reasons[pod] = [planned];
-      return [];
-    });
-    const existingNodes = this.#nodes.list
-      .filter(({ pods }) => pods.length > 0)
-      .map(({ node, pods }) => ({ name: node.name, pods: keysOf(pods) }));
+    const { pods, options } = this.#problem;
+    const { newNodes, existingNodes, dropped } = placesOf(this.view, pods, options.instanceTypesMax);
+    for (const [pod, reason] of dropped) this.#reasons[pod] = [reason];
     const unschedulable: Plan["unschedulable"][number][] = [];
-    for (let pod = 0; pod < this.#problem.pods.length; pod++) {
+    for (let pod = 0; pod < pods.length; pod++) {
       const reasons = this.#reasonsOf(pod);
-      if (reasons !== undefined) unschedulable.push({ pod: this.#problem.pods[pod]!.key, reasons });
+      if (reasons !== undefined) unschedulable.push({ pod: pods[pod]!.key, reasons });
     }
-    return {
-      newNodes: newNodes.sort(byNodeName),
-      existingNodes: existingNodes.sort(byName),
-      unschedulable: unschedulable.sort((a, b) => compareTexts(a.pod, b.pod)),
-      droppedPools: this.#droppedPools,
-    };
+    unschedulable.sort((a, b) => compareTexts(a.pod, b.pod));
+    return { newNodes, existingNodes, unschedulable, droppedPools: this.#droppedPools };
   }
-}
-
-function withAhead(ahead: readonly number[], order: Uint32Array): Uint32Array {
-  if (ahead.length === 0) return order;
-  const isAhead = new Set(ahead);
-  return Uint32Array.from([...ahead, ...order.filter((pod) => !isAhead.has(pod))]);
-}
-
-function bothOf(some: readonly string[], more: readonly string[]): readonly string[] {
-  return more.every((key) => some.includes(key)) ? some : [...new Set([...some, ...more])].sort();
-}
-
-function leastRequests(rows: readonly Float64Array[], width: number): Float64Array {
-  const least = new Float64Array(width).fill(Number.POSITIVE_INFINITY);
-  for (const row of rows) for (let r = 0; r < width; r++) least[r] = Math.min(least[r]!, row[r]!);
-  return least;
 }

@@ -2,6 +2,8 @@
 import type { Requirement } from "../requirements/requirement.ts";
 import type { TopologyDemand } from "../topology/topology.ts";
 import type { ClaimState } from "./claim-state.ts";
+import type { OpenClaim } from "./open-claims.ts";
+import { hasRoom } from "./room.ts";
 
 /**
  * The state under the groups' answers; null = nothing is left. The groups come in the order of how much choice they have
@@ -59,4 +61,24 @@ function onlyChoice(key: string, state: ClaimState, isToBeHad: (state: ClaimStat
     only = choices[index]!;
   }
   return only ?? state;
+}
+
+/** The state in which a pod is admitted to a claim, narrowed to what alone can be had along the labels by which somebody counts. */
+export function decidedOn(
+  claim: OpenClaim,
+  used: Float64Array,
+  keys: readonly string[],
+  requests: Float64Array,
+  state: ClaimState,
+): ClaimState {
+  const { template, allowed, openKeys } = claim;
+  if (keys.length === 0 && openKeys.length === 0) return state;
+  const counted = openKeys.length === 0 ? keys : bothOf(openKeys, keys);
+  const left = decidedAlong(counted, state, (choice) => hasRoom(choice, template, allowed, used, 0, requests));
+  claim.openKeys = counted.filter((key) => left.requirements.find(key)?.listedValues?.length !== 1);
+  return left;
+}
+
+function bothOf(some: readonly string[], more: readonly string[]): readonly string[] {
+  return more.every((key) => some.includes(key)) ? some : [...new Set([...some, ...more])].sort();
 }

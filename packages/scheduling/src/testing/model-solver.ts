@@ -111,17 +111,19 @@ export function modelSolve(problem: Problem): ModelPlan {
   let best = modelRun(problem, ahead);
   if (problem.options.reservedCapacity === "fallback") return best;
   const queue = problem.pods.toSorted(byQueueOrder).map(({ key }) => key);
+  const shapeOf = (key: string) => problem.pods.find((pod) => pod.key === key)!.shape;
   const isMore = ({ unschedulable }: ModelPlan) =>
     unschedulable.length < best.unschedulable.length && unschedulable.every((key) => best.unschedulable.includes(key));
   for (let chances = Math.min(8, Math.floor(4000 / queue.length)); chances > 0 && best.unschedulable.length > 0; ) {
     const late = queue.filter((key) => best.unschedulable.includes(key));
     const all = modelRun(problem, [...late, ...ahead]);
     chances--;
-    const gaining = isMore(all) ? [late] : late.filter((key) => !all.unschedulable.includes(key)).map((key) => [key]);
-    const found = gaining.find((keys) => {
-      if (keys === late) return true;
-      return chances-- > 0 && isMore(modelRun(problem, [...keys, ...ahead]));
-    });
+    const gaining = late
+      .filter((key) => !all.unschedulable.includes(key))
+      .filter((key, at, keys) => keys.findIndex((other) => shapeOf(other) === shapeOf(key)) === at);
+    const found = isMore(all)
+      ? late
+      : gaining.map((key) => [key]).find((keys) => chances-- > 0 && isMore(modelRun(problem, [...keys, ...ahead])));
     if (found === undefined) break;
     ahead = [...found, ...ahead];
     best = modelRun(problem, ahead);
@@ -318,21 +320,23 @@ function modelRun(problem: Problem, ahead: readonly string[]): ModelPlan {
     return false;
   };
 
-  const turnOf = ({ key }: PodToPlace) => (ahead.includes(key) ? ahead.indexOf(key) : ahead.length);
-  const queue = problem.pods.filter(({ shape }) => unsupportedFeatures(shape).length === 0).sort(byQueueOrder);
-  queue.sort((one, other) => turnOf(one) - turnOf(other));
-  const leftOut = problem.pods.filter(({ shape }) => unsupportedFeatures(shape).length > 0);
+  const isPlaced = (pod: PodToPlace): boolean => {
+    for (const variant of podVariants(pod.shape, { preferencePolicy, mayPreferNot: mayPreferNot ?? false })) {
+      isDeferred = false;
+      if (tryOnce(pod, variant)) return true;
+      if (isDeferred) return false;
+    }
+    return false;
+  };
+
+  const supported = problem.pods.filter(({ shape }) => unsupportedFeatures(shape).length === 0);
+  const leftOut = problem.pods.filter((pod) => !supported.includes(pod));
+  const first = ahead.flatMap((key) => supported.find((pod) => pod.key === key) ?? []).filter(isPlaced);
+  const queue = supported.filter((pod) => !first.includes(pod)).sort(byQueueOrder);
   const lengthAtPush = new Map<string, number>();
   while (queue.length > 0 && lengthAtPush.get(queue[0]!.uid) !== queue.length) {
     const pod = queue.shift()!;
-    const variants = podVariants(pod.shape, { preferencePolicy, mayPreferNot: mayPreferNot ?? false });
-    let isPlaced = false;
-    for (const variant of variants) {
-      isDeferred = false;
-      isPlaced = tryOnce(pod, variant);
-      if (isPlaced || isDeferred) break;
-    }
-    if (isPlaced) continue;
+    if (isPlaced(pod)) continue;
     queue.push(pod);
     lengthAtPush.set(pod.uid, queue.length);
   }
