@@ -8,7 +8,7 @@ import type { Problem } from "../problem.ts";
 import type { Reason } from "../reason.ts";
 import type { Requirement } from "../requirements/requirement.ts";
 import { DomainUniverse } from "../topology/domain-universe.ts";
-import { Topology, type TopologyMarks, versionOf } from "../topology/topology.ts";
+import { Topology, versionOf } from "../topology/topology.ts";
 import { joined, VolumeDemands } from "../volumes/volume-demand.ts";
 import { type Candidate, ClaimGate, gateRefusal, NEVER, NOT_NOW, TAKES } from "./claim-gate.ts";
 import type { ClaimState } from "./claim-state.ts";

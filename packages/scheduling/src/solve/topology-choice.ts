@@ -43,7 +43,7 @@ export function narrowedBy(
  * requirements would still allow: where it is then follows from the plan, and others need not wait for the next solve. No type that has
  * room is lost thereby.
  */
-export function decidedAlong(keys: readonly string[], state: ClaimState, isToBeHad: (state: ClaimState) => boolean): ClaimState {
+function decidedAlong(keys: readonly string[], state: ClaimState, isToBeHad: (state: ClaimState) => boolean): ClaimState {
   let left = state;
   for (let index = 0; index < keys.length; index++) left = onlyChoice(keys[index]!, left, isToBeHad);
   return left;
