@@ -8,9 +8,13 @@ export function nodeLines(
 ): string[] {
   const daemons = Object.keys(daemonSetRequests).length === 0 ? "" : ` and DaemonSets' ${amounts(daemonSetRequests)}`;
   const { instanceType, zone, capacityType, pricePerHour } = cheapest;
+  const isOnly = instanceTypes.length === 1;
+  const which = isOnly
+    ? "the only type that meets its requirements, has"
+    : `the cheapest of ${instanceTypes.length} types that meet its requirements, have`;
   return [
     `  NodePool ${nodePool}: the first in the order of weights that takes it`,
-    `  ${instanceType} in ${zone}, ${capacityType}, ${price(pricePerHour)}: the cheapest of ${instanceTypes.length} types that meet its requirements, have an available offering and hold ${amounts(requests)} of ${pods.length === 1 ? "its pod" : `its ${pods.length} pods`}${daemons}`,
+    `  ${instanceType} in ${zone}, ${capacityType}, ${price(pricePerHour)}: ${which} an available offering and ${isOnly ? "holds" : "hold"} ${amounts(requests)} of ${pods.length === 1 ? "its pod" : `its ${pods.length} pods`}${daemons}`,
     ...(hasPods ? [`  pods: ${namesText(pods)}`, `  types: ${namesText(instanceTypes)}`] : []),
   ];
 }

@@ -13,7 +13,7 @@ import { softerOthers } from "./others-edits.ts";
 import { admissions, domainsLeftOut, lowerMinValues, raisedLimits } from "./pool-edits.ts";
 import { isSlight, lowerRequests, requestCorrections } from "./request-edits.ts";
 import type { Surroundings } from "./residents.ts";
-import { tolerationCorrections, tolerationsFor } from "./taint-edits.ts";
+import { isSought, tolerationCorrections, tolerationsFor } from "./taint-edits.ts";
 import { widenedPool } from "./widened-pool.ts";
 
 export interface AskedPool {
@@ -41,13 +41,14 @@ export function candidateEdits(
   { surroundings, shape, count }: { readonly surroundings: Surroundings; readonly shape: PodShape; readonly count: number },
 ): readonly Candidate[] {
   const { problem, view } = surroundings;
+  const sought = pools.filter((pool) => isSought(pool, pools, shape));
   const cuts = lowerRequests(pools, view.axis, shape);
   const candidates = [
     ...only(corrections(pools, shape)),
     ...only(requestCorrections(pools, shape)),
     ...only(companyCorrections(pools, shape, problem)),
     ...only(tolerationCorrections(pools, shape)),
-    ...only(pools.flatMap((pool) => tolerationsFor(pool, shape))),
+    ...only(sought.flatMap((pool) => tolerationsFor(pool, shape))),
     ...pools.flatMap((pool) => raisedLimits(pool, count)),
     ...only(pools.flatMap(lowerMinValues)),
     ...only(onlyValues(pools, shape, false)),
@@ -60,6 +61,7 @@ export function candidateEdits(
     ...only(softerTerms(pools, shape)),
     ...only(softerOthers(pools, surroundings)),
     ...only(freedPorts(pools, shape)),
+    ...only(pools.flatMap((pool) => tolerationsFor(pool, shape))),
     ...only(onlyValues(pools, shape, true)),
     ...only(removals(shape)),
     ...only(cuts),

@@ -83,40 +83,6 @@ const cases: readonly Case[] = [
     fix: `write ${ARCH} In [arm64] in the required node affinity`,
   },
   {
-    name: "the label of Karpenter's earlier API for the pool, with a mistyped name",
-    problem: { pods: [aPod({ nodeSelector: { "karpenter.sh/provisioner-name": "defualt" } })] },
-    stages: ["pool-label karpenter.sh/provisioner-name 6→0"],
-    fix: "write karpenter.sh/nodepool: default in the node selector instead of karpenter.sh/provisioner-name",
-  },
-  {
-    name: "the capacity type as EKS' own node groups call it",
-    problem: { pods: [aPod({ terms: [[{ key: "eks.amazonaws.com/capacityType", operator: "In", values: ["ON_DEMAND", "SPOT"] }]] })] },
-    stages: ["pool-label eks.amazonaws.com/capacityType 6→0"],
-    fix: "write karpenter.sh/capacity-type In [on-demand spot] in the required node affinity",
-  },
-  {
-    name: "an architecture that two requirements of the pool leave out: the pod's images stay what they are",
-    problem: {
-      pools: [
-        aPool({
-          requirements: [
-            { key: ARCH, operator: "In", values: ["amd64"] },
-            { key: "integer", operator: "In", values: ["4"] },
-          ],
-        }),
-      ],
-      pods: [aPod({ nodeSelector: { [ARCH]: "arm64" } })],
-    },
-    stages: ["node-pool 6→4", "taints 4→4", `requirement ${ARCH} 4→0`],
-    fix: `write ${ARCH} In [amd64 arm64] instead of ${ARCH} In [amd64] in the requirements of NodePool default, and write integer In [4 16] instead of integer In [4] in the requirements of NodePool default`,
-  },
-  {
-    name: "an architecture that nobody sells",
-    problem: { pods: [aPod({ nodeSelector: { [ARCH]: "s390x" } })] },
-    stages: ["node-pool 6→6", "taints 6→6", `requirement ${ARCH} 6→0`],
-    fix: undefined,
-  },
-  {
     name: "an expression that no pool goes with",
     problem: { pods: [aPod({ terms: [[{ key: "rack", operator: "Exists" }]] })] },
     stages: ["pool-label rack 6→0"],
@@ -268,28 +234,6 @@ test("the nearest miss is the pool in which the pod comes furthest", () => {
   const { nearest, funnel } = explained(aProblem({ pools: [tainted, aPool({ name: "open" })], pods: [aPod({ requests: { cpu: 99 } })] }));
   expect(funnel.map(({ nodePool }) => nodePool)).toEqual(["tainted", "open"]);
   expect(nearest).toMatchObject({ nodePool: "open", stage: "fit", in: 6, out: 0 });
-});
-
-test("a pool that the pod does not select is no near miss, whatever the pod lacks in the one that it selects", () => {
-  const team = (name: string, wish: object) => aPool({ name, labels: { team: name }, ...wish });
-  const given = aProblem({
-    pools: [aPool({ name: "other" }), team("a", { taints: [dedicated] }), team("b", {})],
-    pods: [aPod({ nodeSelector: { team: "a" } })],
-  });
-  const answer = explained(given);
-  expect(answer.nearest).toMatchObject({ nodePool: "a", stage: "taints" });
-  const ends = Object.fromEntries(answer.funnel.map(({ nodePool, stages }) => [nodePool, stages.at(-1)!.stage]));
-  expect(ends).toEqual({ a: "taints", b: "pool-label", other: "pool-label" });
-  expect(editsText(answer.fix?.edits ?? [])).toBe("add a toleration for dedicated=db:NoSchedule");
-});
-
-test("a pool without types that the pod selects by its name is nearer than one that it does not select", () => {
-  const empty = aPool({ name: "empty", requirements: [{ key: ARCH, operator: "In", values: ["s390x"] }] });
-  const given = aProblem({
-    pools: [aPool({ name: "other" }), empty],
-    pods: [aPod({ nodeSelector: { "karpenter.sh/nodepool": "empty" } })],
-  });
-  expect(explained(given).nearest).toMatchObject({ nodePool: "empty", stage: "node-pool" });
 });
 
 test("without pools there is no funnel, and nothing to edit", () => {

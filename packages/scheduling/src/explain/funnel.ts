@@ -28,6 +28,8 @@ export interface FunnelStage {
   readonly stage: StageName;
   /** The label of a pool or of a requirement, or of a constraint between pods. */
   readonly key?: string;
+  /** Of a label that the pod selects pools by: what the pool has; absent where it has none. */
+  readonly offered?: string;
   readonly in: number;
   readonly out: number;
   /** Where nothing is left: why. */
@@ -98,9 +100,11 @@ const ORDER: readonly (readonly StageName[])[] = [
   ["topology-spread", "pod-affinity", "pod-anti-affinity"],
 ];
 
-function rankOf({ stage, out }: FunnelStage): number {
+function rankOf({ stage, out, offered }: FunnelStage): number {
   const rank = ORDER.findIndex((names) => names.includes(stage));
-  return (rank < 0 ? ORDER.length : rank) + (out > 0 ? ORDER.length : 0);
+  // A pool with another value of the label is nearer than one without it.
+  const isNearer = stage === "pool-label" && offered !== undefined ? 0.5 : 0;
+  return (rank < 0 ? ORDER.length : rank) + isNearer + (out > 0 ? ORDER.length : 0);
 }
 
 function askTerm(template: Template, shape: PodShape, wanted: Requirements, asked: Asked): PodAnswer {
@@ -188,7 +192,9 @@ function askPoolLabel({ root, catalog, wellKnown }: Template, requirement: Requi
   const [conflict] = root.requirements.incompatibilities(Requirements.of(requirement), wellKnown);
   // What all pools may have is nothing that one is selected by.
   if (conflict === undefined && wellKnown.has(requirement.key) && requirement.key !== NODE_POOL_LABEL) return;
-  funnel.count("pool-label", conflict === undefined ? catalog.types.length : 0, () => conflictText(conflict!), requirement.key);
+  const own = root.requirements.find(requirement.key);
+  const about = { key: requirement.key, ...(own && { offered: requirementText(own) }) };
+  funnel.select(conflict === undefined ? catalog.types.length : 0, () => conflictText(conflict!), about);
 }
 
 function conflictText(conflict: Incompatibility): string {
@@ -273,7 +279,8 @@ class Funnel {
   }
 
   pass(stage: StageName, set: TypeSet, why: () => string, key?: string, domains?: readonly DomainFact[]): void {
-    this.#add(stage, isEmpty(set) ? 0 : typeCount(this.#catalog, set), why, key, domains);
+    const out = isEmpty(set) ? 0 : typeCount(this.#catalog, set);
+    this.#add(stage, out, why, key === undefined ? {} : { key }, domains);
   }
 
   /** Nothing where `refusal` is empty. */
@@ -281,18 +288,24 @@ class Funnel {
     this.#add(stage, refusal === "" ? this.#left : 0, () => refusal);
   }
 
-  count(stage: StageName, out: number, why: () => string, key: string): void {
-    this.#add(stage, out, why, key);
+  select(out: number, why: () => string, about: Pick<FunnelStage, "key" | "offered">): void {
+    this.#add("pool-label", out, why, about);
   }
 
   refuse(stage: StageName, reason: string): void {
     this.#add(stage, 0, () => reason);
   }
 
-  #add(stage: StageName, out: number, why: () => string, key?: string, domains?: readonly DomainFact[]): void {
+  #add(
+    stage: StageName,
+    out: number,
+    why: () => string,
+    about: Pick<FunnelStage, "key" | "offered"> = {},
+    domains?: readonly DomainFact[],
+  ): void {
     if (this.isOver) return;
     const end = out === 0 ? { reason: why(), ...(domains && domains.length > 0 && { domains }) } : {};
-    this.stages.push({ stage, ...(key !== undefined && { key }), in: this.#left, out, ...end });
+    this.stages.push({ stage, ...about, in: this.#left, out, ...end });
     this.#left = out;
   }
 }

@@ -1,9 +1,11 @@
 /** Edits of what a pod tolerates: a toleration that is nearly the one that is needed, or one more. Rules S-114, S-115. */
 import type { Taint, Toleration } from "@joinery/api";
+import { isIn } from "../catalog/type-set.ts";
 import type { PodShape } from "../problem.ts";
+import type { Template } from "../solve/template.ts";
 import type { AskedPool } from "./candidate-edits.ts";
 import type { PodEdit } from "./edit.ts";
-import { hardTaints } from "./funnel.ts";
+import { type FunnelStage, hardTaints } from "./funnel.ts";
 import { nearWord } from "./near-word.ts";
 
 /** Where one taint is in the way, and a toleration of the pod is meant for it. */
@@ -30,6 +32,29 @@ function corrected({ effect, value, ...from }: Toleration, taint: Taint): Tolera
     ...(!isAny && { value: taint.value ?? "" }),
     ...(effect !== undefined && { effect: taint.effect }),
   };
+}
+
+/**
+ * Is the pod for this pool, whose taints keep others away? It selects the pool, or asks for a device that no pool without such taints has;
+ * or all pools are tainted, so that one of them has to be meant.
+ */
+export function isSought(pool: AskedPool, pools: readonly AskedPool[], shape: PodShape): boolean {
+  const open = pools.filter(({ template }) => hardTaints(template, shape).length === 0);
+  if (open.every(({ answer }) => isUnselected(answer.funnel.stages[0]))) return true;
+  if (pool.answer.funnel.stages.some(({ stage, out }) => stage === "pool-label" && out > 0)) return true;
+  const devices = Object.entries(shape.requests).filter(([resource, amount]) => amount > 0 && !COMMON.has(resource));
+  return devices.some(([device]) => hasSome(pool.template, device) && !open.some(({ template }) => hasSome(template, device)));
+}
+
+function isUnselected(first: FunnelStage | undefined): boolean {
+  return first?.stage === "pool-label" && first.out === 0;
+}
+
+/** What every machine has. */
+const COMMON: ReadonlySet<string> = new Set(["cpu", "memory", "pods", "ephemeral-storage"]);
+
+function hasSome({ catalog, root }: Template, resource: string): boolean {
+  return catalog.allocatable.some((amounts, variant) => (amounts[resource] ?? 0) > 0 && isIn(root.compatible, variant));
 }
 
 /** One for all taints of the pool: less would not help. */
