@@ -4,6 +4,8 @@ import { type Plan, type Problem, solve } from "@joinery/scheduling";
 import { afterwards } from "../../packages/scheduling/src/plan/next-solve.ts";
 import { byQueueOrder } from "../../packages/scheduling/src/testing/model-solver.ts";
 import { lastPlaceRefusals } from "../../test/reference/binding.ts";
+import { doPortsClash } from "../../test/reference/kube-scheduler.ts";
+import { fittingMachines } from "../../test/reference/worlds.ts";
 import { type Comparison, placeOf } from "./comparison.ts";
 
 export type Cause =
@@ -18,6 +20,11 @@ export type Cause =
   | { readonly kind: "next-solve"; readonly solves: number }
   /** S-82: these pods have their turn before it and a place in our plan alone; without them it would have its place too. */
   | { readonly kind: "outranked"; readonly by: readonly string[] }
+  /**
+   * S-111: it has given up its required terms but the last for the sake of a preference. Karpenter's does so too, but where a preference needs
+   * a label of which a term excludes values, it forgets that the label is needed (S-31, S-41).
+   */
+  | { readonly kind: "gave-up-terms" }
   /** Ours has at least as many pods in all. */
   | { readonly kind: "as-many" }
   | { readonly kind: "unexplained" };
@@ -30,17 +37,47 @@ export function causeOf(pod: string, comparison: Comparison): Cause {
     forbidden(pod, comparison) ??
     overtaken(pod, comparison) ??
     nextSolve(pod, comparison) ??
+    gaveUpTerms(pod, comparison) ??
     outranked(pod, comparison) ??
     asMany(comparison) ?? { kind: "unexplained" }
   );
 }
 
+/** Which rules each refusal of kube-scheduler belongs to. */
+const RULES: Readonly<Record<string, string>> = {
+  taints: "S-92, S-94",
+  "node-selector": "S-93, S-106",
+  "host-port": "S-92, S-119",
+  resources: "S-101",
+  "volume-place": "S-124",
+  "volume-limit": "S-127",
+  spread: "S-141, S-144",
+  affinity: "S-137, S-142, S-150",
+  "anti-affinity": "S-142, S-154",
+};
+
 function forbidden(pod: string, { theirs, problem }: Comparison): Cause | undefined {
   const limit = passedLimit(pod, theirs, problem);
-  if (limit !== undefined) return { kind: "forbidden", by: `limit of ${limit}`, isCertain: true };
+  if (limit !== undefined) return { kind: "forbidden", by: `limit of ${limit} (S-163)`, isCertain: true };
+  if (isKeptOutByDaemons(pod, theirs, problem)) return { kind: "forbidden", by: "a DaemonSet's host port (S-119)", isCertain: true };
+  // Where a rule asks for what kube-scheduler refuses, our plans may have it; that we do not is no fault.
+  const strictly = lastPlaceRefusals(pod, theirs, problem, true);
+  if (!strictly.includes(undefined)) return { kind: "forbidden", by: refusalText(strictly[0]!), isCertain: true };
   const refusals = lastPlaceRefusals(pod, theirs, problem);
   const found = refusals.filter((refusal) => refusal !== undefined);
-  return found.length === 0 ? undefined : { kind: "forbidden", by: found[0]!, isCertain: found.length === refusals.length };
+  return found.length === 0 ? undefined : { kind: "forbidden", by: refusalText(found[0]!), isCertain: found.length === refusals.length };
+}
+
+function refusalText(refusal: string): string {
+  return `${refusal} (${RULES[refusal] ?? "S-91"})`;
+}
+
+/** S-119: whatever type the peer's new node comes to be, a DaemonSet's pod comes to it that holds a port of this pod. */
+function isKeptOutByDaemons(pod: string, { newNodes }: Plan, problem: Problem): boolean {
+  const { hostPorts } = problem.pods.find(({ key }) => key === pod)!.shape;
+  const node = newNodes.find(({ pods }) => pods.includes(pod));
+  if (node === undefined || hostPorts === undefined) return false;
+  return fittingMachines(node, problem).every(({ daemons }) => daemons.some((daemon) => doPortsClash(daemon.hostPorts, hostPorts)));
 }
 
 /** S-163: more nodes of the pool than its limit; what a new node's types might add is for the solver to weigh. */
@@ -110,6 +147,18 @@ function outranked(pod: string, { ours, theirs, problem }: Comparison): Cause | 
   return by && { kind: "outranked", by };
 }
 
+function gaveUpTerms(pod: string, { problem }: Comparison): Cause | undefined {
+  const own = problem.pods.find(({ key }) => key === pod)!;
+  const { nodeAffinity = {} } = own.shape.affinity ?? {};
+  const terms = nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  if (terms.length < 2) return undefined;
+  const { preferredDuringSchedulingIgnoredDuringExecution: preferred, ...required } = nodeAffinity;
+  if (preferred === undefined) return undefined;
+  const shape = { ...own.shape, affinity: { ...own.shape.affinity, nodeAffinity: required } };
+  const pods = problem.pods.map((other) => (other === own ? { ...own, shape } : other));
+  return placeOf(pod, solve({ ...problem, pods })) === undefined ? undefined : { kind: "gave-up-terms" };
+}
+
 function asMany({ ours, theirs, problem }: Comparison): Cause | undefined {
   const count = (plan: Plan) => problem.pods.filter(({ key }) => placeOf(key, plan)).length;
   return count(ours) >= count(theirs) ? { kind: "as-many" } : undefined;
@@ -125,6 +174,8 @@ export function causeText(cause: Cause): string {
       return `it gets its place ${cause.solves} solves later`;
     case "outranked":
       return `${cause.by.join(", ")} came first and got the room`;
+    case "gave-up-terms":
+      return "its required terms were given up before its preferences (S-31, S-41, S-111)";
     case "as-many":
       return "ours has as many pods in all";
     case "unexplained":

@@ -34,6 +34,7 @@ const COUNTED_AS = {
   overtaken: "overtaken",
   "next-solve": "nextSolve",
   outranked: "outranked",
+  "gave-up-terms": "gaveUpTerms",
   "as-many": "asMany",
   unexplained: "unexplained",
 } as const;
@@ -49,6 +50,7 @@ const counts = {
   overtaken: 0,
   nextSolve: 0,
   outranked: 0,
+  gaveUpTerms: 0,
   asMany: 0,
   unexplained: 0,
 };

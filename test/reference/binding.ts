@@ -39,8 +39,9 @@ export function strictOrder(world: World, problem: Problem): readonly Newcomer[]
 /**
  * What keeps one pod of the plan from its node when it waits until nobody else can be bound, in each world; undefined where nothing does.
  * Nodes that hold their pods on no machine are not there, nor are their pods.
+ * @param isStrict what a rule asks for although kube-scheduler refuses it is looked past for the others alone, not for this pod
  */
-export function lastPlaceRefusals(key: string, plan: Plan, problem: Problem): readonly (FaultKind | undefined)[] {
+export function lastPlaceRefusals(key: string, plan: Plan, problem: Problem, isStrict = false): readonly (FaultKind | undefined)[] {
   const newNodes = plan.newNodes.filter((node) => fittingMachines(node, problem).length > 0);
   return worldsOf({ ...plan, newNodes }, problem).map(({ nodes, bound, newcomers }) => {
     const last = newcomers.find((pod) => pod.key === key);
@@ -49,6 +50,10 @@ export function lastPlaceRefusals(key: string, plan: Plan, problem: Problem): re
     const others = newcomers.filter((pod) => pod !== last);
     const { order } = bestOutcome({ nodes, bound, newcomers: others }, problem, false);
     const placed = new Set(order);
+    if (isStrict) {
+      for (const pod of order) scheduler.bind(pod.key, pod.shape, scheduler.nodes.find(({ name }) => name === pod.node)!);
+      return scheduler.refusal(last.shape, scheduler.nodes.find(({ name }) => name === last.node)!);
+    }
     const { faults } = bindAll([...order, last, ...others.filter((pod) => !placed.has(pod))], scheduler, false);
     return faults.find(({ subject }) => subject === key)?.kind;
   });
