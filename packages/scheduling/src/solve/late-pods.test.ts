@@ -1,9 +1,9 @@
 /** Pods that Karpenter places, and kube-scheduler binds, which were left out once; each in its smallest form. */
 import type { TopologySpreadConstraint } from "@joinery/api";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Plan } from "../plan.ts";
 import { aNode, anOffering, aPod, aPool, aProblem, aType, bound, type PodWish, type ProblemWish, pods } from "../testing/builders.ts";
-import { solve } from "./solve.ts";
+import { Solver, solve } from "./solve.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const APP = { app: "x" };
@@ -75,4 +75,37 @@ test("S-82: who is left out by two is tried before them, then those who gain one
     ],
   });
   expect([plan.existingNodes.map(({ pods: keys }) => keys), leftOut(plan)]).toEqual([[["default/a"]], ["default/b"]]);
+});
+
+describe("S-82, S-161: who could not have been first either is not tried again", () => {
+  const anOldNode = aNode({ name: "n", labels: { disk: "old" }, allocatable: { cpu: 1, memory: "4Gi", pods: 5 } });
+  const lateIn = (wish: ProblemWish) => {
+    const solver = new Solver(aProblem({ ...wish, options: { preferencePolicy: "Respect" } }));
+    solver.run();
+    return solver.latePods().map((pod) => wish.pods![pod]!.key);
+  };
+  const placed = aPod({ name: "placed" });
+
+  test.each<{ what: string; wish: ProblemWish; late: readonly string[] }>([
+    { what: "no type is large enough", wish: { pods: [placed, aPod({ name: "a", requests: { cpu: "4000" } })] }, late: [] },
+    { what: "no node has the label", wish: { pods: [placed, aPod({ name: "a", nodeSelector: { disk: "old" } })] }, late: [] },
+    {
+      what: "the node with the label never had the room",
+      wish: { nodes: [anOldNode], pods: [placed, aPod({ name: "a", nodeSelector: { disk: "old" }, requests: { cpu: "2" } })] },
+      late: [],
+    },
+    {
+      what: "the limit was reached before",
+      wish: { pools: [aPool({ limits: { cpu: "0" } })], pods: [aPod({ name: "a" })] },
+      late: [],
+    },
+    {
+      what: "others have reached the limit: it is",
+      wish: {
+        pools: [aPool({ limits: { nodes: "1" } })],
+        pods: ["spot", "on-demand"].map((type) => aPod({ name: type, nodeSelector: { "karpenter.sh/capacity-type": type } })),
+      },
+      late: ["default/spot"],
+    },
+  ])("$what", ({ wish, late }) => expect(lateIn(wish)).toEqual(late));
 });
