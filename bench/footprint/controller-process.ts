@@ -28,6 +28,8 @@ export interface RunningController {
   /** When it said that it leads, on the clock of `performance.now()`. A standby does not, until the leader is gone. */
   readonly leading: Promise<number>;
   readonly startedAtMs: number;
+  /** On the clock of `performance.now()`: when it said that a batch window closed, in order. */
+  readonly windowClosesMs: readonly number[];
   /** Its last lines, for errors. */
   readonly log: readonly string[];
   readonly hasExited: boolean;
@@ -55,6 +57,7 @@ export async function startController({
   const startedMs = performance.now();
   const child = spawn("/bin/sh", ["-c", `${enter}exec "$@"`, "sh", ...command], { env, stdio: ["ignore", "pipe", "pipe"] });
   const log: string[] = [];
+  const windowClosesMs: number[] = [];
   let exit: string | undefined;
   const leading = Promise.withResolvers<number>();
   child.on("exit", (code, signal) => {
@@ -70,6 +73,7 @@ export async function startController({
       const probePort = /"health-probe-port":(\d+)/.exec(line)?.[1];
       if (probePort !== undefined) port.resolve(Number(probePort));
       if (line.includes('"message":"leading"')) leading.resolve(performance.now());
+      if (line.includes('"message":"batch window closed"')) windowClosesMs.push(performance.now());
     });
   }
   const dies = new Promise<never>((_, reject) => {
@@ -89,6 +93,7 @@ export async function startController({
       readyCpuSeconds: cpuSecondsOf(child.pid ?? 0),
       leading: leading.promise,
       startedAtMs: startedMs,
+      windowClosesMs,
       log,
       get hasExited() {
         return exit !== undefined;

@@ -10,7 +10,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Deployments, NodePools } from "@joinery/api";
-import { windowCloses } from "./batch-windows.ts";
 import { type Cgroup, createCgroup, SMALLEST_BOX } from "./cgroup.ts";
 import { BURST_SHAPES, NAMESPACE, nodePool, POOL_NAME, podTemplate, type Shape, workloadLabels } from "./cluster-objects.ts";
 import { ControllerDied, copyOfNode, type RunningController, startController, untilAtRest } from "./controller-process.ts";
@@ -144,7 +143,7 @@ async function fromEmpty(real: RealCluster): Promise<void> {
   metrics.running = observer.runningCount;
   metrics.nodes = observer.readyNodeCount;
   metrics.nodeClaims = observer.nodeClaimCount;
-  noteWaits(real, "");
+  noteWaits(real, leader, "");
   if (isWhole) await rest(leader);
   finish(leader, "leader");
 }
@@ -159,7 +158,7 @@ async function startReplica({ url, certificate, token }: RealCluster, role: stri
     const controller = await startController({
       node: copyOfNode(own),
       bundle: options.bundle,
-      args: login.args,
+      args: [...login.args, "--log-level=debug"],
       env: { ...login.env, ...extra },
       nodeFlags: options["node-flag"],
       memberFiles: cgroup.memberFiles,
@@ -195,32 +194,30 @@ async function burst(real: RealCluster, replica: Replica, name: string, pods: nu
   metrics[`${name}NodeClaims`] = observer.nodeClaimCount - before.claims;
   metrics[`${name}RunSeconds`] = seconds(performance.now() - startedMs);
   metrics[`${name}CpuSeconds`] = rounded(cpuSecondsOf(replica.controller.pid) - before.cpu);
-  noteWaits(real, name);
+  noteWaits(real, replica, name);
 }
 
 /**
  * From a pod's creation, and from the scheduler's word that it waits, to the NodeClaim of the node that it runs on (pods on older nodes do not
- * count); and of each NodeClaim, since the close of the last window before it.
+ * count); and of each NodeClaim, since its controller said that a batch window closed, the next of which comes only after all of a plan's are made.
  */
-function noteWaits({ observer }: RealCluster, name: string): void {
+function noteWaits({ observer }: RealCluster, { controller: { windowClosesMs } }: Replica, name: string): void {
   const key = (text: string) => (name === "" ? text[0]!.toLowerCase() + text.slice(1) : name + text);
   const lives = [...observer.pods.values()];
   const own = lives.flatMap(({ createdMs, unschedulableMs, nodeName }) => {
     const claimedMs = observer.claimedMs.get(nodeName ?? "");
     return claimedMs === undefined || unschedulableMs === undefined ? [] : [{ createdMs, unschedulableMs, claimedMs }];
   });
-  const closes = [...new Set(windowCloses(lives.flatMap(({ unschedulableMs }) => unschedulableMs ?? [])))];
   const spans = {
     CreatedToOwnClaim: own.map(({ createdMs, claimedMs }) => claimedMs - createdMs),
     PendingToOwnClaim: own.map(({ unschedulableMs, claimedMs }) => claimedMs - unschedulableMs),
     // kube-scheduler may give the node that was made for a pod to another one; what a plan takes is told by the NodeClaims alone.
     WindowToClaim: [...observer.claimedMs.values()].flatMap((claimedMs) => {
-      const closesMs = closes.findLast((ms) => ms <= claimedMs);
+      const closesMs = windowClosesMs.findLast((ms) => ms <= claimedMs);
       return closesMs === undefined ? [] : [claimedMs - closesMs];
     }),
   };
   metrics[key("PodsOnNewNodes")] = own.length;
-  metrics[key("Windows")] = closes.length;
   for (const [span, values] of Object.entries(spans)) {
     for (const share of [50, 99, 100]) metrics[key(`${span}P${share}Seconds`)] = seconds(quantile(values, share / 100));
   }

@@ -98,6 +98,7 @@ export function createProvisioner(rooms: Rooms, buffers: ProvisionedBuffers = no
     try {
       for (;;) {
         await batcher.next(signal);
+        log.debug({}, "batch window closed");
         cancelRetrigger();
         try {
           if (options.preferencePolicy === "Respect") notice.tell(cluster.provisionable());
