@@ -75,4 +75,5 @@ export { type Environment, type InCluster, type InClusterOptions, isInCluster, l
 export { createLimitedTransport } from "./wire/limited-transport.ts";
 export { type LoadedTransport, type LoadTransportOptions, loadTransport } from "./wire/load-transport.ts";
 export { createObservedTransport, type RequestOutcome } from "./wire/observed-transport.ts";
+export { alikeOf } from "./wire/protobuf/alike-reader.ts";
 export type * from "./wire/transport.ts";

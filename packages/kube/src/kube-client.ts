@@ -15,7 +15,7 @@ import type {
 import { formatLabelSelector } from "./objects/label-selector.ts";
 import { apiErrorFrom, isNotFound, type StatusBody, TransportError } from "./wire/errors.ts";
 import { isInProtobuf, type ListBody, PROTOBUF, readPage, readStatus, readWatchEvent } from "./wire/protobuf/objects.ts";
-import type { ApiRequest, Transport } from "./wire/transport.ts";
+import type { ApiRequest, ApiResponse, Transport } from "./wire/transport.ts";
 
 export interface KubeClientOptions {
   /** Says who asks; what stands before the first `/` becomes the field manager of writes. */
@@ -36,20 +36,24 @@ const PATCH_CONTENT_TYPES = {
   apply: "application/apply-patch+yaml", // JSON is YAML
 } as const;
 
+/** The response, if it is a success; else throws what it says. */
+function accepted(request: ApiRequest, response: ApiResponse): ApiResponse {
+  if (response.status >= 200 && response.status <= 299) return response;
+  throw apiErrorFrom(response.status, errorBody(response.body), {
+    request: `${request.method} ${request.path}`,
+    retryAfterSeconds: secondsIn(response.headers?.["retry-after"]),
+  });
+}
+
 /** Answers other than 2xx are thrown as `ApiError`; nothing is retried here. */
 export function createKubeClient(
   transport: Transport,
   { userAgent = "joinery", pageSize = PAGE_SIZE, isUrgent }: KubeClientOptions = {},
 ): KubeClient {
-  async function ask(request: ApiRequest, signal?: AbortSignal): Promise<unknown> {
-    const response = await transport.send({ ...request, userAgent, isUrgent }, signal);
-    if (response.status < 200 || response.status > 299) {
-      throw apiErrorFrom(response.status, errorBody(response.body), {
-        request: `${request.method} ${request.path}`,
-        retryAfterSeconds: secondsIn(response.headers?.["retry-after"]),
-      });
-    }
-    return response.body;
+  const ask = async (request: ApiRequest, signal?: AbortSignal): Promise<unknown> => accepted(request, await send(request, signal)).body;
+
+  function send(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+    return transport.send({ ...request, userAgent, isUrgent }, signal);
   }
 
   const client: KubeClient = {
@@ -74,9 +78,12 @@ export function createKubeClient(
 
     async page<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}, signal?: AbortSignal): Promise<ObjectPage<T>> {
       const path = collectionPath(kind, options.namespace);
-      const answer = await ask({ method: "GET", path, query: listQuery(options), accept: acceptOf(kind, options) }, signal);
+      const request: ApiRequest = { method: "GET", path, query: listQuery(options), accept: acceptOf(kind, options) };
+      const { body: answer, release } = accepted(request, await send(request, signal));
       const body =
-        answer instanceof Uint8Array ? readPage(kind, answer, { isOutline: options.encoding === "outline" }) : (answer as ListBody<T>);
+        answer instanceof Uint8Array
+          ? readPage(kind, answer, { isOutline: options.encoding === "outline", onEnd: release })
+          : (answer as ListBody<T>);
       return {
         objects: body.items ?? [],
         resourceVersion: body.metadata?.resourceVersion ?? "",

@@ -4,10 +4,11 @@ import { expect, test } from "vitest";
 import { boundPods } from "./bound-pods.ts";
 import { nodeRecord } from "./node-record.ts";
 import { createUsageLedger } from "./node-usage.ts";
-import { type PodRecord, podRecord } from "./pod-record.ts";
+import { createPodReader, type PodRecord } from "./pod-record.ts";
 import type { StateNode } from "./state-node.ts";
 
 const shapes = createShapeInterner();
+const readPod = createPodReader({ shapeOf: (pod) => shapes.intern(shapeOf(pod)), intern: (text) => text });
 
 function aPod(name: string, nodeName: string, change: Partial<Pod> = {}): PodRecord {
   const pod: Pod = {
@@ -15,11 +16,7 @@ function aPod(name: string, nodeName: string, change: Partial<Pod> = {}): PodRec
     metadata: { name, namespace: "default", uid: name, resourceVersion: "1", ...change.metadata },
     spec: { nodeName, containers: [{ name: "c", resources: { requests: { cpu: "1" } } }], ...change.spec },
   };
-  return podRecord(
-    pod,
-    (one) => shapes.intern(shapeOf(one)),
-    (text) => text,
-  );
+  return readPod(pod);
 }
 
 const ending = { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } };

@@ -40,13 +40,22 @@ import {
   type VolumeAttachment,
   VolumeAttachments,
 } from "@joinery/api";
-import { type Cache, type Clock, createCache, type IndexFunction, type KubeClient, type LiveCache, type Random } from "@joinery/kube";
+import {
+  alikeOf,
+  type Cache,
+  type Clock,
+  createCache,
+  type IndexFunction,
+  type KubeClient,
+  type LiveCache,
+  type Random,
+} from "@joinery/kube";
 import { createShapeInterner, type PodShape, type ScalableKind, shapeOf } from "@joinery/scheduling";
 import { createCacheFaults } from "../api-server/cache-faults.ts";
 import type { Logger } from "../logger.ts";
 import { type DaemonSetRecord, daemonSetRecord } from "./daemon-sets.ts";
 import { type NodeRecord, nodeRecord } from "./node-record.ts";
-import { type PodRecord, podRecord } from "./pod-record.ts";
+import { createPodReader, type PodRecord } from "./pod-record.ts";
 import { nodeOfSlice, trimSlice } from "./resource-slices.ts";
 import { labelSelectorRecord, type SelectorCaches, workloadSelectorRecord } from "./selectors.ts";
 import { createAmountsInterner, createTextInterner } from "./text-interner.ts";
@@ -146,7 +155,8 @@ export function createCaches({ kube, clock, random, nodeClassKinds, log, wants =
     return cache;
   }
 
-  const pods = cacheOf(Pods, (pod) => podRecord(pod, internedShapeOf, texts.intern, amounts.intern), {
+  const readPod = createPodReader({ shapeOf: internedShapeOf, intern: texts.intern, internAmounts: amounts.intern, alikeOf });
+  const pods = cacheOf(Pods, readPod, {
     node: ({ nodeName }) => nodeName,
     daemonSet: ({ daemonSetUid }) => daemonSetUid || undefined,
   });

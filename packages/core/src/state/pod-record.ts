@@ -72,16 +72,70 @@ export function podKey(pod: PodRecord): string {
   return `${pod.metadata.namespace}/${pod.metadata.name}`;
 }
 
-/** Makes a record of a pod as it comes from the API server. `intern` gives one text for equal texts. */
-export function podRecord(
-  pod: Pod,
-  shapeOf: (pod: Pod) => PodShape,
-  intern: (text: string) => string,
-  internAmounts: (amounts: Resources) => Resources = (amounts) => amounts,
-): PodRecord {
-  const { metadata = {}, spec, status } = pod;
-  const owner = ownerOf(metadata.ownerReferences);
+/** What a record says that only depends on what pods of one workload have in common. */
+interface TemplateFacts
+  extends Pick<
+    PodRecord,
+    | "shape"
+    | "limits"
+    | "owner"
+    | "ownerPath"
+    | "controllerPath"
+    | "controllerKind"
+    | "daemonSetUid"
+    | "isCritical"
+    | "priority"
+    | "graceSeconds"
+  > {}
+
+export interface PodReaderRooms {
+  readonly shapeOf: (pod: Pod) => PodShape;
+  /** One text for equal texts. */
+  readonly intern: (text: string) => string;
+  readonly internAmounts?: (amounts: Resources) => Resources;
+  /** One and the same for pods that differ in nothing but what is each one's own (`alikeOf` of the wire). */
+  readonly alikeOf?: (pod: Pod) => object | undefined;
+}
+
+/** Makes records of pods as they come from the API server. What pods that are alike have in common is worked out once. */
+export function createPodReader(rooms: PodReaderRooms): (pod: Pod) => PodRecord {
+  const known = new WeakMap<object, TemplateFacts>();
+  return (pod) => {
+    const alike = isLikeItsTemplate(pod) ? rooms.alikeOf?.(pod) : undefined;
+    const facts = (alike && known.get(alike)) ?? templateFacts(pod, rooms);
+    if (alike !== undefined) known.set(alike, facts);
+    return podRecord(pod, facts);
+  };
+}
+
+/** S-22 names a claim after its pod; a resize that cannot be done changes what the pod asks for. */
+function isLikeItsTemplate({ spec, status }: Pod): boolean {
+  return (
+    !spec.volumes?.some(({ ephemeral }) => ephemeral !== undefined) && !status?.conditions?.some(({ type }) => type === "PodResizePending")
+  );
+}
+
+function templateFacts(pod: Pod, { shapeOf, intern, internAmounts = (amounts) => amounts }: PodReaderRooms): TemplateFacts {
+  const { metadata, spec } = pod;
+  const references = metadata?.ownerReferences;
+  const owner = ownerOf(references);
   const priority = spec.priorityClassName;
+  return {
+    shape: shapeOf(owner === "daemon-set" ? withoutNodeAffinity(pod) : pod),
+    limits: internAmounts(podLimits(pod)),
+    owner,
+    ownerPath: intern(ownerPath(references?.[0])),
+    controllerPath: intern(ownerPath(references?.find(({ controller }) => controller))),
+    controllerKind: intern(controllerKind(references)),
+    daemonSetUid: owner === "daemon-set" ? (references?.find(isDaemonSet)?.uid ?? "") : "",
+    isCritical: priority === "system-cluster-critical" || priority === "system-node-critical",
+    priority: spec.priority,
+    graceSeconds: spec.terminationGracePeriodSeconds,
+  };
+}
+
+function podRecord(pod: Pod, facts: TemplateFacts): PodRecord {
+  const { metadata = {}, spec, status } = pod;
   return {
     metadata: {
       name: metadata.name ?? "",
@@ -92,23 +146,23 @@ export function podRecord(
     createdAtMs: parseTime(metadata.creationTimestamp) ?? 0,
     nodeName: spec.nodeName ?? "",
     phase: status?.phase ?? "Pending",
-    shape: shapeOf(owner === "daemon-set" ? withoutNodeAffinity(pod) : pod),
-    limits: internAmounts(podLimits(pod)),
-    owner,
-    ownerPath: intern(ownerPath(metadata.ownerReferences?.[0])),
-    controllerPath: intern(ownerPath(metadata.ownerReferences?.find(({ controller }) => controller))),
-    controllerKind: intern(controllerKind(metadata.ownerReferences)),
+    shape: facts.shape,
+    limits: facts.limits,
+    owner: facts.owner,
+    ownerPath: facts.ownerPath,
+    controllerPath: facts.controllerPath,
+    controllerKind: facts.controllerKind,
     readyAtMs: trueSinceMs(pod, "Ready"),
     scheduledAtMs: trueSinceMs(pod, "PodScheduled"),
-    daemonSetUid: owner === "daemon-set" ? (metadata.ownerReferences?.find(isDaemonSet)?.uid ?? "") : "",
+    daemonSetUid: facts.daemonSetUid,
     isProvisionable: isProvisionable(pod),
-    isCritical: priority === "system-cluster-critical" || priority === "system-node-critical",
+    isCritical: facts.isCritical,
     isUnready: isConditionFalse(pod, "Ready"),
     deletingAtMs: parseTime(metadata.deletionTimestamp),
     startedAtMs: parseTime(status?.startTime),
-    graceSeconds: spec.terminationGracePeriodSeconds,
+    graceSeconds: facts.graceSeconds,
     doNotDisrupt: metadata.annotations?.[DO_NOT_DISRUPT_ANNOTATION],
-    priority: spec.priority,
+    priority: facts.priority,
     disruptionCost: metadata.annotations?.[DISRUPTION_COST_ANNOTATION],
     deletionCost: metadata.annotations?.[POD_DELETION_COST_ANNOTATION],
   };

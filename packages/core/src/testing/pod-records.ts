@@ -1,7 +1,9 @@
 /** Pod records for tests of what is decided about pods. */
 import type { Pod } from "@joinery/api";
 import { shapeOf } from "@joinery/scheduling";
-import { type PodRecord, podRecord } from "../state/pod-record.ts";
+import { createPodReader, type PodRecord } from "../state/pod-record.ts";
+
+const readPod = createPodReader({ shapeOf, intern: (text) => text });
 
 export interface PodWish extends Partial<Pod["metadata"] & object> {
   readonly spec?: Partial<Pod["spec"]>;
@@ -20,5 +22,5 @@ export function aPodRecord({ spec, status, owner = "apps/v1/ReplicaSet", ...meta
     spec: { containers: [{ name: "main" }], nodeName: "node", ...spec },
     status: { phase: "Running", ...status },
   };
-  return podRecord(pod, shapeOf, (text) => text);
+  return readPod(pod);
 }

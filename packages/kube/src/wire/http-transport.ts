@@ -5,6 +5,7 @@
 import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { Clock } from "../clock/clock.ts";
 import { startDeadline } from "../clock/deadline.ts";
+import { BodyBuffer } from "./body-buffer.ts";
 import { TransportError } from "./errors.ts";
 import { jsonLines } from "./json-lines.ts";
 import { faultOf, isHangUp, messageOf } from "./network-faults.ts";
@@ -69,6 +70,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   const prefix = pathname.replace(/\/+$/, "");
   let pools = openPools(origin, options, options.tls);
   let isClosed = false;
+  const bodies = new BodyBuffer();
 
   async function dispatch(request: ApiRequest, isStream: boolean, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const response = await attempt(request, isStream, false, signal);
@@ -149,7 +151,9 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       const deadline = startDeadline(clock, requestTimeoutMs, signal, overdue);
       try {
         const response = await dispatch(request, false, deadline.signal);
-        return { ...headOf(response), body: await bodyOf(response, request) };
+        if (!isProtobuf(response)) return { ...headOf(response), body: await bodyOf(response, request) };
+        const { bytes, release } = await bodies.read(response.body);
+        return { ...headOf(response), body: bytes, release };
       } catch (error) {
         throw deadline.reason() ?? faultOf(error, origin, request);
       } finally {

@@ -23,6 +23,8 @@ export interface ApiResponse {
   readonly headers?: Readonly<Record<string, string>>;
   /** The JSON value of the answer, or its bytes where it came in protobuf (`accept`). Borrowed: never write into it. */
   readonly body: unknown;
+  /** There where the bytes of `body` can be used again: to be called when nobody reads them any more. */
+  readonly release?: () => void;
 }
 
 export interface ApiStream {

@@ -2,6 +2,7 @@
  * Messages of Kubernetes' protobuf encoding, read into the objects that its JSON would give, without the fields that nobody here reads: these are
  * stepped over. A field that is no pointer in Kubernetes' own types is always sent, and left out of JSON while empty; so it is here.
  */
+import type { KeyBytes } from "./key-bytes.ts";
 import { BYTES, VARINT, type WireReader } from "./wire-reader.ts";
 
 declare const value: unique symbol;
@@ -11,6 +12,12 @@ export interface Field<out V> {
   readonly number: number;
   readonly wireType: typeof VARINT | typeof BYTES;
   take(reader: WireReader, into: Record<string, unknown>, name: string): void;
+  /** Steps over the value, and adds to the key what `take` would read of it; absent where that is all of it. */
+  collect?(reader: WireReader, key: KeyBytes): void;
+  /** It says which object this is, or what became of it, and is not compared. */
+  readonly isOwn?: boolean;
+  /** What a single part is. */
+  readonly inner?: Message<unknown>;
   readonly [value]?: V;
 }
 
@@ -31,29 +38,97 @@ interface NamedField {
 export class Message<out T> {
   /** By field number. */
   readonly #fields: (NamedField | undefined)[] = [];
+  /** Something in it says which object it is. */
+  readonly hasOwn: boolean;
   declare readonly [value]?: T;
 
   constructor(fields: Fields<T>) {
     for (const [name, field] of Object.entries<Field<unknown> | typeof unread>(fields)) {
       if (field !== unread) this.#fields[field.number] = { name, field };
     }
+    this.hasOwn = this.#fields.some((known) => known?.field.isOwn || known?.field.inner?.hasOwn);
   }
 
   read(reader: WireReader, end: number): T {
-    const into = {};
-    this.readInto(reader, end, into);
-    return into as T;
+    return this.readInto(reader, end, {});
   }
 
-  readInto(reader: WireReader, end: number, into: Record<string, unknown>): void {
+  /** Gives `into`, which now has what is in the message. */
+  readInto(reader: WireReader, end: number, into: object): T {
     while (reader.position < end) {
       const tag = reader.small();
       const known = this.#fields[tag >>> 3];
-      if (known !== undefined && known.field.wireType === (tag & 7)) known.field.take(reader, into, known.name);
+      if (known !== undefined && known.field.wireType === (tag & 7)) known.field.take(reader, into as Record<string, unknown>, known.name);
       else reader.skip(tag & 7);
     }
-    if (reader.position !== end) throw new RangeError("a value reaches beyond the end of its message");
+    expectEnd(reader, end);
+    return into as T;
   }
+
+  /** Adds to the key what is read of the message, but for what is an object's own: equal keys mean equal values, own ones aside. */
+  collect(reader: WireReader, end: number, key: KeyBytes): void {
+    /** Where what is not added yet begins; values that stand side by side are added at once. */
+    let from = reader.position;
+    while (reader.position < end) {
+      const start = reader.position;
+      const tag = reader.small();
+      const field = this.#fields[tag >>> 3]?.field;
+      const isRead = field !== undefined && !field.isOwn && field.wireType === (tag & 7);
+      if (isRead && field.collect === undefined) {
+        reader.skip(tag & 7);
+        continue;
+      }
+      key.add(reader, from, start);
+      if (isRead) {
+        key.addTag(tag);
+        field.collect?.(reader, key);
+      } else reader.skip(tag & 7);
+      from = reader.position;
+    }
+    key.add(reader, from, reader.position);
+    key.addEnd();
+    expectEnd(reader, end);
+  }
+
+  /** Gives `object` with what is the object's own; the rest is that of `alike`, and is the same, not a copy. */
+  readOwn(reader: WireReader, end: number, alike: Partial<T>, object: object): T {
+    const into = Object.assign(object, alike) as Record<string, unknown>;
+    while (reader.position < end) {
+      const tag = reader.small();
+      const known = this.#fields[tag >>> 3];
+      if (known === undefined || known.field.wireType !== (tag & 7)) {
+        reader.skip(tag & 7);
+        continue;
+      }
+      const { name, field } = known;
+      if (field.isOwn) field.take(reader, into, name);
+      else if (field.inner?.hasOwn)
+        into[name] = field.inner.readOwn(reader, reader.partEnd(), (alike as Record<string, object>)[name] ?? {}, {});
+      else reader.skip(tag & 7);
+    }
+    expectEnd(reader, end);
+    return into as T;
+  }
+
+  /** What `readOwn` takes from an object that is alike. */
+  withoutOwn(object: T): Partial<T> {
+    const rest: Record<string, unknown> = {};
+    for (const known of this.#fields) {
+      if (known === undefined || known.field.isOwn) continue;
+      const part = (object as Record<string, unknown>)[known.name];
+      if (part !== undefined) rest[known.name] = known.field.inner?.hasOwn ? known.field.inner.withoutOwn(part) : part;
+    }
+    return rest as Partial<T>;
+  }
+}
+
+function expectEnd(reader: WireReader, end: number): void {
+  if (reader.position !== end) throw new RangeError("a value reaches beyond the end of its message");
+}
+
+/** A field that says which object this is, or what became of it. */
+export function own<V>(field: Field<V>): Field<V> {
+  return { ...field, isOwn: true };
 }
 
 /** Text; absent while empty. */
@@ -114,18 +189,39 @@ export function time(number: number): Field<string> {
 }
 
 export function part<T>(number: number, message: Message<T>): Field<T> {
-  return bytesField(number, (reader, into, name) => {
+  const take: Field<T>["take"] = (reader, into, name) => {
     into[name] = message.read(reader, reader.partEnd());
-  });
+  };
+  return { number, wireType: BYTES, take, collect: collectInner(message), inner: message };
 }
 
 export function parts<T>(number: number, message: Message<T>): Field<readonly T[]> {
-  return bytesField(number, (reader, into, name) => append(into, name, message.read(reader, reader.partEnd())));
+  const take: Field<T>["take"] = (reader, into, name) => append(into, name, message.read(reader, reader.partEnd()));
+  return { number, wireType: BYTES, take, collect: collectInner(message) };
+}
+
+/** Parts of which only some are looked at; the others are as if they were not there. */
+export function partsWhere<T>(number: number, message: Message<T>, isWanted: (item: T) => boolean): Field<readonly T[]> {
+  return {
+    number,
+    wireType: BYTES,
+    take(reader, into, name) {
+      const item = message.read(reader, reader.partEnd());
+      if (isWanted(item)) append(into, name, item);
+    },
+    collect(reader, key) {
+      const start = reader.position;
+      const end = reader.partEnd();
+      if (isWanted(message.read(reader, end))) key.add(reader, start, end);
+      key.addEnd();
+    },
+  };
 }
 
 /** The fields of a message that is no property of its own in JSON. */
 export function inlined<T, K extends KnownKey<T>>(number: number, message: Message<T>, _key: K): Field<NonNullable<T[K]>> {
-  return bytesField(number, (reader, into) => message.readInto(reader, reader.partEnd(), into));
+  const take: Field<never>["take"] = (reader, into) => message.readInto(reader, reader.partEnd(), into);
+  return { number, wireType: BYTES, take, collect: collectInner(message) };
 }
 
 export function textMap(number: number): Field<Readonly<Record<string, string>>> {
@@ -165,6 +261,10 @@ function bytesField(number: number, take: Field<never>["take"]): Field<never> {
 
 function varintField(number: number, take: Field<never>["take"]): Field<never> {
   return { number, wireType: VARINT, take };
+}
+
+function collectInner(message: Message<unknown>): NonNullable<Field<never>["collect"]> {
+  return (reader, key) => message.collect(reader, reader.partEnd(), key);
 }
 
 function append(into: Record<string, unknown>, name: string, item: unknown): void {

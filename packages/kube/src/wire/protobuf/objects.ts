@@ -22,13 +22,17 @@ export interface ListBody<T> {
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string; readonly remainingItemCount?: number };
 }
 
-const messages: ReadonlyMap<Kind, Message<KubeObject>> = new Map<Kind, Message<KubeObject>>([
+interface Readable<out T> {
+  read(reader: WireReader, end: number): T;
+}
+
+const messages: ReadonlyMap<Kind, Readable<KubeObject>> = new Map<Kind, Readable<KubeObject>>([
   [Pods, pod],
   [Nodes, node],
 ]);
 
 /** Without status. */
-const outlines: ReadonlyMap<Kind, Message<KubeObject>> = new Map<Kind, Message<KubeObject>>([
+const outlines: ReadonlyMap<Kind, Readable<KubeObject>> = new Map<Kind, Readable<KubeObject>>([
   [Pods, podOutline],
   [Nodes, nodeOutline],
 ]);
@@ -62,14 +66,17 @@ export function isInProtobuf(kind: Kind): boolean {
   return messages.has(kind);
 }
 
-/** A page of a list: its metadata at once, its items as they are asked for. Both throw `TransportError` for what cannot be read. */
+/**
+ * A page of a list: its metadata at once, its items as they are asked for; then comes `onEnd`, and the bytes are not read any more. Both throw
+ * `TransportError` for what cannot be read.
+ */
 export function readPage<T extends KubeObject>(
   kind: Kind<T>,
   bytes: Uint8Array,
-  { isOutline = false }: { readonly isOutline?: boolean } = {},
+  { isOutline = false, onEnd = () => {} }: { readonly isOutline?: boolean; readonly onEnd?: () => void } = {},
 ): ListBody<T> {
   const subject = `a list of ${kind.resource}`;
-  const message = (isOutline ? outlines : messages).get(kind) as Message<T> | undefined;
+  const message = (isOutline ? outlines : messages).get(kind) as Readable<T> | undefined;
   return guarded(subject, () => {
     if (message === undefined) throw new RangeError(UNASKED);
     const reader = new WireReader(bytes);
@@ -83,15 +90,19 @@ export function readPage<T extends KubeObject>(
     }
     if (reader.position !== end) throw new RangeError("its last item reaches beyond its end");
     reader.position = start;
-    return { metadata, items: itemsOf(message, reader, end, subject) };
+    return { metadata, items: itemsOf(message, reader, end, subject, onEnd) };
   });
 }
 
-function* itemsOf<T>(message: Message<T>, reader: WireReader, end: number, subject: string): Generator<T> {
-  while (reader.position < end) {
-    const tag = reader.small();
-    if (tag === ITEM_TAG) yield guarded(subject, () => message.read(reader, reader.partEnd()));
-    else reader.skip(tag & 7);
+function* itemsOf<T>(message: Readable<T>, reader: WireReader, end: number, subject: string, onEnd: () => void): Generator<T> {
+  try {
+    while (reader.position < end) {
+      const tag = reader.small();
+      if (tag === ITEM_TAG) yield guarded(subject, () => message.read(reader, reader.partEnd()));
+      else reader.skip(tag & 7);
+    }
+  } finally {
+    onEnd();
   }
 }
 
@@ -132,7 +143,7 @@ function rawExtension(reader: WireReader): Uint8Array {
   return raw;
 }
 
-function readWith<T>(message: Message<T> | undefined, bytes: Uint8Array, subject: string): T {
+function readWith<T>(message: Readable<T> | undefined, bytes: Uint8Array, subject: string): T {
   return guarded(subject, () => {
     if (message === undefined) throw new RangeError(UNASKED);
     const reader = new WireReader(bytes);

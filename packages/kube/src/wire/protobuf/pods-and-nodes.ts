@@ -30,6 +30,7 @@ import type {
   Volume,
   WeightedPodAffinityTerm,
 } from "@joinery/api";
+import { AlikeReader } from "./alike-reader.ts";
 import {
   flag,
   inlined,
@@ -38,8 +39,10 @@ import {
   optionalFlag,
   optionalInteger,
   optionalText,
+  own,
   part,
   parts,
+  partsWhere,
   quantities,
   text,
   textMap,
@@ -58,19 +61,19 @@ const ownerReference = new Message<OwnerReference>({
 });
 
 const objectMeta = new Message<ObjectMeta>({
-  name: text(1),
-  generateName: text(2),
+  name: own(text(1)),
+  generateName: own(text(2)),
   namespace: text(3),
-  uid: text(5),
-  resourceVersion: text(6),
-  generation: integer(7),
-  creationTimestamp: time(8),
-  deletionTimestamp: time(9),
-  deletionGracePeriodSeconds: optionalInteger(10),
+  uid: own(text(5)),
+  resourceVersion: own(text(6)),
+  generation: own(integer(7)),
+  creationTimestamp: own(time(8)),
+  deletionTimestamp: own(time(9)),
+  deletionGracePeriodSeconds: own(optionalInteger(10)),
   labels: textMap(11),
-  annotations: textMap(12),
+  annotations: own(textMap(12)),
   ownerReferences: parts(13, ownerReference),
-  finalizers: texts(14),
+  finalizers: own(texts(14)),
   managedFields: unread,
 });
 
@@ -171,7 +174,7 @@ const volume = new Message<Pick<Volume, "name" | "persistentVolumeClaim" | "ephe
 });
 
 const podSpec = new Message<PodSpec>({
-  nodeName: text(10),
+  nodeName: own(text(10)),
   schedulerName: text(19),
   nodeSelector: textMap(7),
   affinity: part(18, affinity),
@@ -188,7 +191,8 @@ const podSpec = new Message<PodSpec>({
   hostNetwork: flag(11),
   restartPolicy: text(3),
   serviceAccountName: unread,
-  volumes: parts(1, volume),
+  // The others have names of their own in each pod, as the service account's has, and are no claims.
+  volumes: partsWhere(1, volume, ({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim !== undefined || ephemeral !== undefined),
   schedulingGates: parts(38, named),
   resourceClaims: parts(39, named),
 });
@@ -211,23 +215,26 @@ const containerStatus = new Message<Pick<ContainerStatus, "name" | "ready" | "re
 });
 
 const podStatus = new Message<PodStatus>({
-  phase: text(1),
-  conditions: parts(2, condition),
-  nominatedNodeName: text(11),
-  startTime: time(7),
+  phase: own(text(1)),
+  conditions: own(parts(2, condition)),
+  nominatedNodeName: own(text(11)),
+  startTime: own(time(7)),
   podIP: unread,
   hostIP: unread,
-  reason: text(4),
-  message: text(3),
+  reason: own(text(4)),
+  message: own(text(3)),
   containerStatuses: parts(8, containerStatus),
   initContainerStatuses: parts(10, containerStatus),
 });
 
-export const pod = new Message<Omit<Pod, "apiVersion" | "kind">>({
-  metadata: part(1, objectMeta),
-  spec: part(2, podSpec),
-  status: part(3, podStatus),
-});
+/** The pods of a workload are alike: what they do not differ in is read once. */
+export const pod = new AlikeReader(
+  new Message<Omit<Pod, "apiVersion" | "kind">>({
+    metadata: part(1, objectMeta),
+    spec: part(2, podSpec),
+    status: part(3, podStatus),
+  }),
+);
 
 export const podOutline = new Message<Omit<Pod, "apiVersion" | "kind">>({
   metadata: part(1, objectMeta),

@@ -81,6 +81,12 @@ export class WireReader {
     return part;
   }
 
+  /** Copies the bytes from `start` to `end` to `at` in `target`, which has room for them. */
+  copyTo(target: Buffer, at: number, start: number, end: number): void {
+    const bytes = this.#bytes;
+    for (let from = start, to = at; from < end; from++, to++) target[to] = bytes[from]!;
+  }
+
   /** Steps over a value of the type that its tag named. */
   skip(wireType: number): void {
     if (wireType === BYTES) this.position = this.partEnd();
