@@ -48,13 +48,13 @@ export function explainOptions({ source, objects, buffers }: Pick<Question, "sou
 
 /** By `namespace/name` of the pod. */
 export function fixesOf(question: Question, explainer: Explainer): ReadonlyMap<string, Fix> {
-  const { source, objects, problem } = question;
+  const { source, objects, problem, buffers } = question;
   const fixes = new Map<string, Fix>();
   const byWorkload = new Map<string, Fix | undefined>();
   const most = Math.max(1, Math.min(WORKLOADS_MAX, Math.floor(PODS_SOLVED_MAX / Math.max(1, problem.pods.length))));
   const unplaced = new Set(explainer.plan.unschedulable.map(({ pod }) => pod));
   if (unplaced.size === 0) return fixes;
-  for (const pod of objects.of(Pods)) {
+  for (const pod of [...objects.of(Pods), ...virtualPodObjects(buffers)]) {
     const key = keyOf(pod);
     if (!unplaced.has(key)) continue;
     const owner = ownerOf(pod, source);

@@ -124,6 +124,17 @@ test("S-24: pods of a StatefulSet that have one fault, each with a claim of its 
   ]);
 });
 
+test("pods of several workloads in one group have each their fix, with how many pods it is for", () => {
+  const limited = (pod: string, message?: string) => ({ pod, reasons: [reason], ...(message && { fix: { message, patch: {} } }) });
+  const entries = [limited("s/a", "raise to 8"), limited("s/b", "raise to 9"), limited("s/c", "raise to 9"), limited("s/d")];
+  expect(linesOf({ unschedulable: entries }).filter((line) => line.includes("would help"))).toEqual([
+    "    would help  raise to 9 (2 of 4 pods)",
+    "    would help  raise to 8 (1 of 4 pods)",
+  ]);
+  const many = ["a", "b", "c", "d", "e"].map((name) => limited(name, `raise ${name}`));
+  expect(linesOf({ unschedulable: many }).at(-2)).toBe("    would help  2 more edits of other pods");
+});
+
 test.each([
   { name: "all", later: { solves: 2, pods: ["s/a", "s/b"] }, says: ["the next 2 solves place all 2"], fixes: [] },
   { name: "some", later: { solves: 1, pods: ["s/a"] }, says: ["the next solve places 1 of 2"], fixes: ["    would help now  x"] },

@@ -9,6 +9,7 @@ import type { PlanResult } from "./make-plan.ts";
 import type { PlanSummary } from "./plan-summary.ts";
 
 const NAMES_SHOWN_MAX = 3;
+const FIXES_SHOWN_MAX = 3;
 
 export interface PlanView {
   readonly result: PlanResult;
@@ -66,15 +67,27 @@ function unplaced({ result, terminal }: PlanView): string[] {
       const others = claims > 1 ? ` (${count(claims - 1, "other claim")} likewise)` : "";
       lines.push(`    ${terminal.style("yellow", reason.code)}  ${withoutBreaks(reason)}${others}`);
     }
-    const { pod, fix } = group.find((entry) => entry.fix !== undefined) ?? group[0]!;
     const isWaiting = group[0]!.reasons.some(({ code }) => code === "next-solve");
     const placed = group.filter((entry) => later.has(entry.pod)).length;
     if (isWaiting)
       lines.push(`    ${terminal.style("green", "later")}  ${laterText(result.document.later?.solves ?? 0, placed, group.length)}`);
-    if (fix !== undefined) lines.push(`    ${terminal.style("green", isWaiting ? "would help now" : "would help")}  ${fix.message}`);
-    lines.push(`    why: joinery explain pod ${pod} …`);
+    lines.push(...fixTexts(group).map((text) => `    ${terminal.style("green", isWaiting ? "would help now" : "would help")}  ${text}`));
+    lines.push(`    why: joinery explain pod ${group[0]!.pod} …`);
   }
   return lines;
+}
+
+/** Of pods of several workloads each has its own, which need not be enough for the others. */
+function fixTexts(group: PlanResult["document"]["unschedulable"]): string[] {
+  const fixes = group.flatMap(({ fix }) => (fix === undefined ? [] : [fix.message]));
+  const counted = Array.from(
+    Map.groupBy(fixes, (text) => text),
+    ([text, { length }]) => ({ text, length }),
+  ).sort((a, b) => b.length - a.length);
+  const shown = counted
+    .slice(0, FIXES_SHOWN_MAX)
+    .map(({ text, length }) => (length === group.length ? text : `${text} (${length} of ${group.length} pods)`));
+  return counted.length > shown.length ? [...shown, `${count(counted.length - shown.length, "more edit")} of other pods`] : shown;
 }
 
 function summaryLines({ result, summary, catalogue, terminal }: PlanView): string[] {

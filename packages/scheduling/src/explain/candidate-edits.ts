@@ -32,14 +32,19 @@ export interface Candidate {
   readonly steps?: number;
 }
 
+export interface EditQuestion {
+  readonly surroundings: Surroundings;
+  readonly shape: PodShape;
+  readonly count: number;
+  readonly waiting: ReadonlyMap<string, number>;
+}
+
 /**
  * @param pools those in which the pod comes furthest first
  * @param count pods of the shape that have no place
+ * @param waiting by pool, pods of all shapes that its limits keep out
  */
-export function candidateEdits(
-  pools: readonly AskedPool[],
-  { surroundings, shape, count }: { readonly surroundings: Surroundings; readonly shape: PodShape; readonly count: number },
-): readonly Candidate[] {
+export function candidateEdits(pools: readonly AskedPool[], { surroundings, shape, count, waiting }: EditQuestion): readonly Candidate[] {
   const { problem, view } = surroundings;
   const sought = pools.filter((pool) => isSought(pool, pools, shape));
   const cuts = lowerRequests(pools, view.axis, shape);
@@ -49,7 +54,7 @@ export function candidateEdits(
     ...only(companyCorrections(pools, shape, problem)),
     ...only(tolerationCorrections(pools, shape)),
     ...only(sought.flatMap((pool) => tolerationsFor(pool, shape))),
-    ...pools.flatMap((pool) => raisedLimits(pool, count)),
+    ...pools.flatMap((pool) => raisedLimits(pool, Math.max(count, waiting.get(pool.template.name) ?? 0))),
     ...only(pools.flatMap(lowerMinValues)),
     ...only(onlyValues(pools, shape, false)),
     ...only(movedSelectors(pools, shape)),

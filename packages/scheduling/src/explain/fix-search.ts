@@ -165,7 +165,12 @@ class FixSearch {
     const { alike, canMake } = this.#question;
     const surroundings = { problem, view: solution, plan: solution.plan };
     const { shape } = this.#subject(problem, solution);
-    const candidates = candidateEdits(this.#asked(problem, solution), { surroundings, shape, count: alike.length });
+    const candidates = candidateEdits(this.#asked(problem, solution), {
+      surroundings,
+      shape,
+      count: alike.length,
+      waiting: limited(solution.plan),
+    });
     const real = problem === this.#question.problem ? candidates : candidates.map((candidate) => this.#asIfUsed(candidate));
     return real.filter(({ edit }) => canMake(edit));
   }
@@ -259,6 +264,17 @@ class FixSearch {
     const { alike, unplaced } = this.#question;
     return !alike.some((key) => left.has(key)) && [...left].every((key) => unplaced.has(key));
   }
+}
+
+/** How many pods a pool's limits keep out: what is raised for one of them, others may take. */
+function limited({ unschedulable }: Plan): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { reasons } of unschedulable) {
+    for (const reason of reasons) {
+      if (reason.kind === "over-limit") counts.set(reason.nodePool, (counts.get(reason.nodePool) ?? 0) + 1);
+    }
+  }
+  return counts;
 }
 
 /** Now, or by a later solve. */

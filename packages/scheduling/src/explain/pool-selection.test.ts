@@ -4,7 +4,7 @@ import type { Problem } from "../problem.ts";
 import { solve } from "../solve/solve.ts";
 import { aDaemonSet, aPod, aPool, aProblem, aType, FIXTURE_TYPES, type PodWish, type ProblemWish } from "../testing/builders.ts";
 import { edited, editsText } from "./edit.ts";
-import { explainPod, type PodExplanation } from "./explainer.ts";
+import { createExplainer, explainPod, type PodExplanation } from "./explainer.ts";
 
 const ARCH = "kubernetes.io/arch";
 const dedicated = { key: "dedicated", value: "db", effect: "NoSchedule" } as const;
@@ -127,4 +127,19 @@ test.each<{ readonly name: string; readonly open: object; readonly pod: PodWish;
   const given = aProblem({ types: devices, pools: [aPool({ name: "open", weight: 10, ...open }), tainted], pods: [aPod(pod)], ...more });
   const answer = explained(given);
   expect(editsText(answer.fix?.edits ?? [])).toBe(fix);
+});
+
+test("a limit that keeps pods of several workloads out is raised for all that come before (S-161)", () => {
+  const pods = ["a", "b", "c"].flatMap((app) =>
+    [1, 2].map((number) => aPod({ name: `${app}-${number}`, labels: { app }, requests: { cpu: 1 } })),
+  );
+  const given = aProblem({ pools: [aPool({ limits: { cpu: "2" } })], pods });
+  const workloadOf = (key: string) => key.split("-")[0];
+  const explainer = createExplainer(given, { workloadOf });
+  const last = explainer.plan.unschedulable.at(-1)!.pod;
+  const mine = new Set(pods.map(({ key }) => key).filter((key) => workloadOf(key) === workloadOf(last)));
+  const { edits } = explainer.fix(last)!;
+  expect(editsText(edits)).toMatch(/^raise the cpu limit of NodePool default from 2 to \d+$/);
+  const left = solve(edited(given, edits, mine)).unschedulable.map(({ pod }) => pod);
+  expect(left.filter((pod) => mine.has(pod))).toEqual([]);
 });

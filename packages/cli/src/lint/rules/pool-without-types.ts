@@ -73,7 +73,7 @@ function* withoutRoom(pool: PoolFacts, { answers }: Facts): Iterable<Remark> {
     severity: "error",
     manifest: pool.manifest,
     path: REQUIREMENTS,
-    message: `${reason === undefined ? "" : `${sentence(reason)}: `}what DaemonSets ask for does not fit on any type of the pool, so it never gets a node`,
+    message: `${reason === undefined ? "" : `${sentence(reason)}: `}what DaemonSets ask for does not fit on any type of the pool${Object.keys(pool.limits).length === 0 ? "" : " within its limits"}, so it never gets a node`,
     instead: "larger instance types, or DaemonSets that ask for less or do not run on this pool",
   };
 }
