@@ -160,15 +160,45 @@ test("explain of a workload that runs says so of all its pods", async () => {
   expect(await ask(pod("db-0"))).toBe("StatefulSet shop/db: runs on n1\n");
 });
 
-test("explain of a CronJob says when it has pods", async () => {
-  const spec = {
-    schedule: "@daily",
-    jobTemplate: { spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } } } },
-  };
-  const stdin = JSON.stringify({ apiVersion: "batch/v1", kind: "CronJob", metadata: { name: "nightly", namespace: "shop" }, spec });
-  const { status, err } = await runJoinery(["explain", "pod", "nightly", "-"], { stdin });
-  expect(status).toBe(4);
-  expect(err).toContain("CronJob shop/nightly has no pods until it is due; give its template as a Job to have it explained");
+describe("an object that makes pods and has none says why", () => {
+  const podSpec = { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] };
+  const template = { metadata: { labels: { app: "a" } }, spec: { ...podSpec, restartPolicy: "Always" } };
+  const workload = { selector: { matchLabels: { app: "a" } }, template };
+  const buffer = (name: string) => ({ scalableRef: { apiGroup: "apps", kind: "Deployment", name }, replicas: 1 });
+
+  test.each([
+    {
+      apiVersion: "batch/v1",
+      kind: "CronJob",
+      spec: { schedule: "@daily", jobTemplate: { spec: { template: { spec: podSpec } } } },
+      says: "has no pods until it is due; give its template as a Job to have it explained",
+    },
+    { apiVersion: "apps/v1", kind: "DaemonSet", spec: workload, says: "is not planned for: its pods come with their nodes" },
+    { apiVersion: "apps/v1", kind: "Deployment", spec: { ...workload, replicas: 0 }, says: "wants no pods" },
+    {
+      apiVersion: "batch/v1",
+      kind: "Job",
+      spec: { suspend: true, template: { spec: podSpec } },
+      says: "wants no pods: it is over or suspended",
+    },
+    {
+      apiVersion: "autoscaling.x-k8s.io/v1beta1",
+      kind: "CapacityBuffer",
+      spec: buffer("web"),
+      says: "does not count: feature gate CapacityBuffer is off (--feature-gates CapacityBuffer=true)",
+    },
+    {
+      apiVersion: "autoscaling.x-k8s.io/v1beta1",
+      kind: "CapacityBuffer",
+      spec: buffer("wbe"),
+      flags: ["--feature-gates", "CapacityBuffer=true"],
+      says: 'asks for no room: Deployment "shop/wbe" not found',
+    },
+  ])("$kind $flags", async ({ says, flags = [], ...object }) => {
+    const stdin = JSON.stringify({ ...object, metadata: { name: "it", namespace: "shop" } });
+    const { status, err } = await runJoinery(["explain", "pod", "it", "-", ...flags], { stdin });
+    expect({ status, err }).toEqual({ status: 4, err: expect.stringContaining(`${object.kind} shop/it ${says}`) });
+  });
 });
 
 test("S-24: hints on what the input may lack are in the text and in the document", async () => {

@@ -1,10 +1,11 @@
 /** Which pods a name on the command line means: one pod, or those of a workload. */
-import { type KubeObject, type Pod, Pods } from "@joinery/api";
+import { type Pod, Pods } from "@joinery/api";
 import { nearestWords } from "@joinery/scheduling";
 import { CommandError, exitStatus } from "../exit-status.ts";
 import type { Question } from "../plan/make-plan.ts";
 import { virtualPodObjects } from "../plan/planned-buffers.ts";
 import { type Owner, ownerOf } from "./owner.ts";
+import { isNamed, whyNoPods } from "./without-pods.ts";
 
 export interface FoundPods {
   /** The pod's own, or the workload's. */
@@ -29,14 +30,8 @@ export function findPods(name: string, { source, objects, buffers }: Question): 
     const group = byOwner.get(only([...byOwner.keys()], name, (key) => key))!;
     return { owner: group[0]!.owner, pods: group.map(({ pod }) => pod) };
   }
-  const cronJob = source
-    .named<KubeObject>("batch/v1", "CronJob")
-    .find(({ metadata }) => isNamed(name, metadata?.namespace, metadata?.name));
-  if (cronJob !== undefined)
-    throw new CommandError(
-      `CronJob ${cronJob.metadata?.namespace}/${cronJob.metadata?.name} has no pods until it is due; give its template as a Job to have it explained`,
-      exitStatus.notFound,
-    );
+  const why = whyNoPods(name, source, buffers);
+  if (why !== undefined) throw new CommandError(why, exitStatus.notFound);
   const isQualified = name.includes("/");
   const known = owners.flatMap(({ pod, owner }) =>
     [owner.name, pod.metadata?.name ?? ""].map((one) => (isQualified ? `${owner.namespace}/${one}` : one)),
@@ -48,10 +43,6 @@ export function notFound(what: string, name: string, known: readonly string[]): 
   const near = nearestWords(name, known, NAMES_SHOWN);
   const hint = near.length === 0 ? "the input has none" : `the nearest names are ${near.join(", ")}`;
   return new CommandError(`there is no ${what} "${name}" in the input; ${hint}`, exitStatus.notFound);
-}
-
-function isNamed(name: string, namespace: string | undefined, own: string | undefined): boolean {
-  return name === own || name === `${namespace}/${own}`;
 }
 
 const SHORT_KINDS: Readonly<Record<string, string>> = {
