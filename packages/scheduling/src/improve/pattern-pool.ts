@@ -2,37 +2,55 @@
 import { downsize, type Entry, type Opener } from "./construct.ts";
 import type { Pattern } from "./cover-program.ts";
 import type { Filler } from "./filler.ts";
-import { type Bin, copyOf, spotTypesNeeded } from "./packing.ts";
+import { addItem, type Bin, copyOf, spotTypesNeeded } from "./packing.ts";
+import type { PodKinds } from "./pod-kinds.ts";
 
 export interface NodePattern extends Pattern {
   readonly bin: Bin;
 }
 
-/** The rows of a program: groups with pods left. */
+/** The rows of a program: kinds with pods left. */
 export class PatternRows {
-  readonly groups: readonly number[];
-  readonly #rowOfGroup: Int32Array;
+  readonly kinds: readonly number[];
+  /** By row: how many pods. */
+  readonly sizes: Int32Array;
+  readonly #all: PodKinds;
+  readonly #rowOfKind: Int32Array;
 
-  constructor(remaining: Int32Array) {
-    this.#rowOfGroup = new Int32Array(remaining.length).fill(-1);
-    this.groups = [...remaining.keys()].filter((group) => remaining[group]! > 0);
-    for (const [row, group] of this.groups.entries()) this.#rowOfGroup[group] = row;
+  constructor(all: PodKinds, remaining: Int32Array) {
+    this.#all = all;
+    const sizes = all.members.map((members) => members.reduce((sum, group) => sum + remaining[group]!, 0));
+    this.kinds = [...sizes.keys()].filter((kind) => sizes[kind]! > 0);
+    this.sizes = Int32Array.from(this.kinds, (kind) => sizes[kind]!);
+    this.#rowOfKind = new Int32Array(all.count).fill(-1);
+    for (const [row, kind] of this.kinds.entries()) this.#rowOfKind[kind] = row;
   }
 
   patternOf(filler: Filler, bin: Bin): NodePattern {
     const price = filler.model.spaces[bin.space]!.columns.prices[bin.column]!;
-    return { price, items: bin.items.map((entry, at) => (at % 2 === 0 ? this.#rowOfGroup[entry]! : entry)), bin };
+    const items: number[] = [];
+    for (let at = 0; at < bin.items.length; at += 2)
+      addItem(items, this.#rowOfKind[this.#all.kindOfGroup[bin.items[at]!]!]!, bin.items[at + 1]!);
+    return { price, items, bin };
+  }
+
+  /** Pods are worth what the program says of their row, times a factor for each group. */
+  setValues(values: Float64Array, worth: Float64Array, factor: () => number): void {
+    for (const [row, kind] of this.kinds.entries())
+      for (const group of this.#all.members[kind]!) values[group] = Math.max(0, worth[row]!) * factor();
   }
 }
 
 export class PatternPool {
   readonly #filler: Filler;
+  readonly #kinds: PodKinds;
   readonly #bins = new Map<string, Bin>();
-  /** By group: the cheapest node of its pods alone. */
+  /** By kind: the cheapest node of pods of one of its groups alone. */
   readonly #singles = new Map<number, Bin>();
 
-  constructor(filler: Filler) {
+  constructor(filler: Filler, kinds: PodKinds) {
     this.#filler = filler;
+    this.#kinds = kinds;
   }
 
   add(bin: Bin): void {
@@ -42,19 +60,21 @@ export class PatternPool {
   /** Without what is more than remains. */
   patterns(rows: PatternRows): NodePattern[] {
     return [...this.#bins.values()].flatMap((bin) => {
-      const left = trimmed(this.#filler, bin);
+      const left = trimmed(this.#filler, this.#kinds, bin);
       return left === undefined ? [] : [rows.patternOf(this.#filler, left)];
     });
   }
 
   /** One for each row; undefined where some pod has no new node. */
   singles(rows: PatternRows, opener: Opener, entries: readonly Entry[]): NodePattern[] | undefined {
+    const { remaining } = this.#filler;
     const patterns: NodePattern[] = [];
-    for (const group of rows.groups) {
-      const known = this.#singles.get(group) ?? this.#cheapestAlone(group, opener, entries);
-      const left = known && trimmed(this.#filler, known);
+    for (const kind of rows.kinds) {
+      const group = this.#kinds.members[kind]!.find((member) => remaining[member]! > 0)!;
+      const known = this.#singles.get(kind) ?? this.#cheapestAlone(group, opener, entries);
+      const left = known && trimmed(this.#filler, this.#kinds, known);
       if (left === undefined) return undefined;
-      this.#singles.set(group, known!);
+      this.#singles.set(kind, known!);
       patterns.push(rows.patternOf(this.#filler, left));
     }
     return patterns;
@@ -83,19 +103,10 @@ export class PatternPool {
   }
 }
 
-/** A node of those of its pods that remain, as cheap as it then can be; undefined where none do, or it lists too few types without the others. */
-export function trimmed({ model, remaining }: Filler, bin: Bin): Bin | undefined {
-  const { width, requests, spaces } = model;
-  const left = copyOf(bin);
-  left.items = [];
-  for (let at = 0; at < bin.items.length; at += 2) {
-    const group = bin.items[at]!;
-    const count = Math.min(bin.items[at + 1]!, remaining[group]!);
-    if (count > 0) left.items.push(group, count);
-    const gone = bin.items[at + 1]! - count;
-    if (gone > 0) for (let r = 0; r < width; r++) left.load[r] = left.load[r]! - requests[group * width + r]! * gone;
-  }
+/** A node of pods like those of the given one, as far as there are, as cheap as it then can be; undefined where none are, or it lists too few types without the others. */
+export function trimmed({ model, remaining }: Filler, kinds: PodKinds, bin: Bin): Bin | undefined {
+  const left = kinds.like(bin, remaining);
   if (left.items.length === 0) return undefined;
   downsize(model, left);
-  return spaces[left.space]!.columns.spotTypes[left.column]! >= spotTypesNeeded(model, left.items) ? left : undefined;
+  return model.spaces[left.space]!.columns.spotTypes[left.column]! >= spotTypesNeeded(model, left.items) ? left : undefined;
 }

@@ -8,6 +8,7 @@ import { improvementOf } from "./improvement.ts";
 import { type Bin, priceOf } from "./packing.ts";
 import { packingModel } from "./packing-model.ts";
 import { podGroups } from "./pod-groups.ts";
+import { PodKinds } from "./pod-kinds.ts";
 import { repack } from "./repack.ts";
 import { SeededRandom } from "./seeded-random.ts";
 
@@ -70,6 +71,41 @@ test.each([1, 8, 12])("every pod keeps a place, nodes have room and %i types, an
       expect(used).toBeLessThanOrEqual(columns.rooms[column * model.width + r]!);
     }
   }
+});
+
+/** Replicas that keep away from others of their name: 3 cores each. */
+const REPLICAS = ["a", "b", "c", "d", "e"].flatMap((name) =>
+  pods(6, {
+    name,
+    requests: { cpu: "3", memory: "2Gi" },
+    labels: { app: name },
+    affinity: {
+      podAntiAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [
+          { labelSelector: { matchLabels: { app: name } }, topologyKey: "kubernetes.io/hostname" },
+        ],
+      },
+    },
+  }),
+);
+
+test("replicas of any name fill a node, never two of one", () => {
+  const [, , large] = types("c", 4, 0.1);
+  const { model, bins } = packed({ pods: [...REPLICAS, ...cpu("900m", 6), ...cpu("300m", 10)], types: [large!] }, 1);
+  // Five names of 3 cores each and one pod of 900m are 15.9 cores.
+  expect(bins.length).toBeLessThanOrEqual(7);
+  const replicas = bins.map(({ items }) => items.filter((_, at) => at % 2 === 1 && model.bonds[items[at - 1]!]!.length > 0));
+  expect(replicas.flat()).toEqual(Array(30).fill(1));
+  const kinds = new PodKinds(model);
+  expect([model.groups.length, kinds.count]).toEqual([7, 3]);
+  const remaining = new Int32Array(model.groups.length);
+  const names = kinds.members.find((members) => members.length === 5)!;
+  for (const [at, count] of [1, 4, 0, 2, 3].entries()) remaining[names[at]!] = count;
+  const kind = kinds.kindOfGroup[names[0]!]!;
+  expect(kinds.availableOf(kind, remaining)).toBe(4);
+  const items: number[] = [];
+  kinds.put(items, kind, 3, remaining);
+  expect(items).toEqual([names[1], 1, names[4], 1, names[3], 1]);
 });
 
 test("equal models give equal nodes, and steps are kept", () => {

@@ -9,6 +9,7 @@ import type { Filler } from "./filler.ts";
 import { type Bin, priceOf } from "./packing.ts";
 import type { PackingModel } from "./packing-model.ts";
 import { type NodePattern, PatternPool, PatternRows, trimmed } from "./pattern-pool.ts";
+import { PodKinds } from "./pod-kinds.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { swapUp } from "./swap.ts";
 
@@ -41,11 +42,12 @@ const WORK_PER_VISIT = 12;
 export function repack(model: PackingModel, filler: Filler, bins: readonly Bin[], stepsMax: number, random: SeededRandom): readonly Bin[] {
   const isNew = ({ space, items }: Bin) => model.spaces[space]!.site.kind === "pool" && items.length > 0;
   const old = bins.filter(isNew);
-  const rows = new Set(old.flatMap(({ items }) => items.filter((_, at) => at % 2 === 0)));
+  const kinds = new PodKinds(model);
+  const rows = new Set(old.flatMap(({ items }) => items.filter((_, at) => at % 2 === 0).map((group) => kinds.kindOfGroup[group]!)));
   const steps = (stepsMax - filler.visits) * STEPS_SHARE;
   if (rows.size === 0 || rows.size > ROWS_MAX || steps <= 0) return bins;
   const values = filler.values.slice();
-  const fresh = new Repacking(model, filler, random, steps).run(old);
+  const fresh = new Repacking(model, filler, random, steps, kinds).run(old);
   filler.values.set(values);
   filler.remaining.fill(0);
   if (fresh === undefined || priceOf(model, fresh) >= priceOf(model, old)) return bins;
@@ -59,15 +61,17 @@ class Repacking {
   readonly #opener: Opener;
   readonly #entries: readonly Entry[];
   readonly #pool: PatternPool;
+  readonly #kinds: PodKinds;
   readonly #end: number;
 
-  constructor(model: PackingModel, filler: Filler, random: SeededRandom, steps: number) {
+  constructor(model: PackingModel, filler: Filler, random: SeededRandom, steps: number, kinds: PodKinds) {
     this.#model = model;
     this.#filler = filler;
     this.#random = random;
     this.#opener = new Opener(model, filler);
     this.#entries = entriesOf(model);
-    this.#pool = new PatternPool(filler);
+    this.#pool = new PatternPool(filler, kinds);
+    this.#kinds = kinds;
     this.#end = filler.visits + steps;
   }
 
@@ -98,11 +102,10 @@ class Repacking {
   /** The program of what remains, with all patterns that were found until then. */
   #solved(end: number): CoverProgram<NodePattern> | undefined {
     const filler = this.#filler;
-    const rows = new PatternRows(filler.remaining);
+    const rows = new PatternRows(this.#kinds, filler.remaining);
     const singles = this.#pool.singles(rows, this.#opener, this.#entries);
     if (singles === undefined) return undefined;
-    const sizes = rows.groups.map((group) => filler.remaining[group]!);
-    const program = new CoverProgram<NodePattern>(sizes, singles);
+    const program = new CoverProgram<NodePattern>(rows.sizes, singles);
     const patterns = this.#pool.patterns(rows);
     const wakesAt = new Int32Array(this.#entries.length);
     this.#offerAgain(program, patterns);
@@ -148,7 +151,7 @@ class Repacking {
       if (bin === undefined) continue;
       this.#opener.giveBack(bin);
       if (noise > 0) this.#setValues(program, rows, 0);
-      if (this.#opener.ratioOf(bin) < NEAR_RATIO) swapUp(filler, bin);
+      if (this.#opener.ratioOf(bin) < NEAR_RATIO) swapUp(filler, this.#kinds, bin);
       downsize(this.#model, bin);
       const ratio = this.#opener.ratioOf(bin);
       if (ratio > FAR_RATIO) wakesAt[index] = turn + NAP_TURNS;
@@ -162,12 +165,8 @@ class Repacking {
   }
 
   /** Pods are worth what the program says, or about that. */
-  #setValues({ worth }: CoverProgram<NodePattern>, { groups }: PatternRows, noise: number): void {
-    const { values } = this.#filler;
-    for (const [row, group] of groups.entries()) {
-      const factor = noise > 0 ? 1 + noise * (2 * this.#random.unit() - 1) : 1;
-      values[group] = Math.max(0, worth[row]!) * factor;
-    }
+  #setValues({ worth }: CoverProgram<NodePattern>, rows: PatternRows, noise: number): void {
+    rows.setValues(this.#filler.values, worth, () => (noise > 0 ? 1 + noise * (2 * this.#random.unit() - 1) : 1));
   }
 
   /** Whole nodes, and the largest parts of nodes; false where there is nothing to buy. */
@@ -190,7 +189,7 @@ class Repacking {
 
   /** A node of the pattern; for pods of it that have their place already, others come. */
   #place(pattern: Bin, bins: Bin[]): void {
-    const bin = trimmed(this.#filler, pattern);
+    const bin = trimmed(this.#filler, this.#kinds, pattern);
     if (bin === undefined) return;
     this.#opener.take(bin);
     if (bin.items.join() !== pattern.items.join()) {

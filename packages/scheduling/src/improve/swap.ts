@@ -1,9 +1,10 @@
 /**
- * Makes a filled node worth more: some pods of one group leave for as many of another as then fit. Taking pods one after the other seldom
+ * Makes a filled node worth more: some pods of one kind leave for as many of another as then fit. Taking pods one after the other seldom
  * ends with a full node; these exchanges use the last percent of it.
  */
 import type { Filler } from "./filler.ts";
 import type { Bin } from "./packing.ts";
+import type { PodKinds } from "./pod-kinds.ts";
 
 /** Pods that leave at once. Measured: with one alone, plans are dearer by 0.2 %. */
 const LEAVING_MAX = 3;
@@ -20,75 +21,108 @@ interface Swap {
   readonly coming: number;
 }
 
-/** The pods of the bin count among those that remain. Pods that have to do with others on their node stay as they are. */
-export function swapUp(filler: Filler, bin: Bin): void {
-  const { model, remaining } = filler;
-  const { width, requests, bonds, spotTypesNeeded } = model;
-  const { columns, groups } = model.spaces[bin.space]!;
-  const types = columns.spotTypes[bin.column]!;
-  const free = Float64Array.from(bin.load, (used, r) => columns.rooms[bin.column * width + r]! - used);
-  const coming = groups.filter((group) => remaining[group]! > 0 && bonds[group]!.length === 0 && spotTypesNeeded[group]! <= types);
-  for (let pass = 0; pass < PASSES_MAX; pass++) {
-    let isBetter = false;
-    // Groups that leave wholly, and those that are new, are met in the next pass.
-    for (const from of bin.items.filter((_, at) => at % 2 === 0)) {
-      const best = bestSwap(filler, bin.items, from, coming, free);
-      if (best === undefined) continue;
-      for (let r = 0; r < width; r++) {
-        const more = requests[best.to * width + r]! * best.coming - requests[from * width + r]! * best.leaving;
-        free[r] = free[r]! - more;
-        bin.load[r] = bin.load[r]! + more;
-      }
-      bin.items = swapped(bin.items, best);
-      isBetter = true;
-    }
-    if (!isBetter) return;
-  }
-}
-
-function bestSwap(filler: Filler, items: readonly number[], from: number, candidates: Int32Array, free: Float64Array): Swap | undefined {
-  const { model, values, remaining } = filler;
-  if (model.bonds[from]!.length > 0) return undefined;
-  let best: Swap | undefined;
-  let most = GAIN_MIN;
-  const leavingMax = Math.min(LEAVING_MAX, countOf(items, from));
-  for (let leaving = 1; leaving <= leavingMax; leaving++) {
-    const lost = values[from]! * leaving;
-    filler.visits += VISITS_PER_CANDIDATE * candidates.length;
-    for (let index = 0; index < candidates.length; index++) {
-      const to = candidates[index]!;
-      if (to === from) continue;
-      const coming = roomFor(filler, free, from, leaving, to, remaining[to]! - countOf(items, to));
-      const gain = values[to]! * coming - lost;
-      if (gain > most) [best, most] = [{ from, leaving, to, coming }, gain];
-    }
-  }
-  return best;
-}
-
-/** How many pods of one group fit when some of another have left, at most `most`. */
-function roomFor({ model }: Filler, free: Float64Array, from: number, leaving: number, to: number, most: number): number {
-  const { width, requests } = model;
-  let count = most;
-  for (let r = 0; r < width && count > 0; r++) {
-    const request = requests[to * width + r]!;
-    if (request > 0) count = Math.min(count, Math.floor((free[r]! + requests[from * width + r]! * leaving) / request));
-  }
-  return Math.max(0, count);
-}
-
-function countOf(items: readonly number[], group: number): number {
-  for (let at = 0; at < items.length; at += 2) if (items[at] === group) return items[at + 1]!;
-  return 0;
-}
-
-function swapped(items: readonly number[], { from, leaving, to, coming }: Swap): number[] {
-  const next: number[] = [];
+/**
+ * The pods of the bin count among those that remain, and pods of a kind are worth the same. Those whose company on the node concerns pods of
+ * other kinds stay as they are.
+ */
+export function swapUp(filler: Filler, kinds: PodKinds, bin: Bin): void {
+  const { remaining } = filler;
+  const { items } = bin;
+  const counts = new Map<number, number>();
   for (let at = 0; at < items.length; at += 2) {
-    const group = items[at]!;
-    const count = items[at + 1]! - (group === from ? leaving : 0) + (group === to ? coming : 0);
-    if (count > 0) next.push(group, count);
+    const kind = kinds.kindOfGroup[items[at]!]!;
+    if (kinds.isFree(kind)) counts.set(kind, (counts.get(kind) ?? 0) + items[at + 1]!);
   }
-  if (countOf(items, to) === 0) next.push(to, coming);
-  return next;
+  if (counts.size === 0 || !new Exchange(filler, kinds, bin, counts).run()) return;
+  const others: number[] = [];
+  for (let at = 0; at < items.length; at += 2) if (!kinds.isFree(kinds.kindOfGroup[items[at]!]!)) others.push(items[at]!, items[at + 1]!);
+  bin.items = others;
+  for (const [kind, count] of counts) if (count > 0) kinds.put(bin.items, kind, count, remaining);
+}
+
+class Exchange {
+  readonly #filler: Filler;
+  readonly #bin: Bin;
+  readonly #counts: Map<number, number>;
+  readonly #kinds: PodKinds;
+  readonly #free: Float64Array;
+  /** The same with what the leaving pods leave. */
+  readonly #room: Float64Array;
+  /** Kinds that may come, how many pods of each could be here, and one of its groups. */
+  readonly #coming: readonly { readonly kind: number; readonly most: number; readonly group: number }[];
+
+  constructor(filler: Filler, kinds: PodKinds, bin: Bin, counts: Map<number, number>) {
+    const { model, remaining } = filler;
+    const { columns, groups } = model.spaces[bin.space]!;
+    const types = columns.spotTypes[bin.column]!;
+    this.#filler = filler;
+    this.#bin = bin;
+    this.#counts = counts;
+    this.#kinds = kinds;
+    this.#free = Float64Array.from(bin.load, (used, r) => columns.rooms[bin.column * model.width + r]! - used);
+    this.#room = new Float64Array(model.width);
+    const welcome = new Set<number>();
+    for (const group of groups) if (remaining[group]! > 0) welcome.add(kinds.kindOfGroup[group]!);
+    filler.visits += groups.length;
+    this.#coming = [...welcome]
+      .map((kind) => ({ kind, most: kinds.availableOf(kind, remaining), group: kinds.members[kind]![0]! }))
+      .filter(({ kind, group }) => kinds.isFree(kind) && model.spotTypesNeeded[group]! <= types);
+  }
+
+  /** Changes the counts and the bin's load; says whether it did. */
+  run(): boolean {
+    const { width, requests } = this.#filler.model;
+    const { load } = this.#bin;
+    let isChanged = false;
+    for (let pass = 0; pass < PASSES_MAX; pass++) {
+      let isBetter = false;
+      // Kinds that are new are met in the next pass.
+      for (const from of [...this.#counts.keys()]) {
+        const best = this.#bestSwap(from);
+        if (best === undefined) continue;
+        for (let r = 0; r < width; r++) {
+          const more =
+            requests[this.#groupOf(best.to) * width + r]! * best.coming - requests[this.#groupOf(from) * width + r]! * best.leaving;
+          this.#free[r] = this.#free[r]! - more;
+          load[r] = load[r]! + more;
+        }
+        this.#counts.set(from, this.#counts.get(from)! - best.leaving);
+        this.#counts.set(best.to, (this.#counts.get(best.to) ?? 0) + best.coming);
+        isBetter = true;
+      }
+      if (!isBetter) break;
+      isChanged = true;
+    }
+    return isChanged;
+  }
+
+  #groupOf(kind: number): number {
+    return this.#kinds.members[kind]![0]!;
+  }
+
+  #bestSwap(from: number): Swap | undefined {
+    const { model, values } = this.#filler;
+    const { width, requests } = model;
+    const room = this.#room;
+    const own = this.#groupOf(from);
+    let best: Swap | undefined;
+    let gainMost = GAIN_MIN;
+    const leavingMax = Math.min(LEAVING_MAX, this.#counts.get(from)!);
+    for (let leaving = 1; leaving <= leavingMax; leaving++) {
+      const lost = values[own]! * leaving;
+      for (let r = 0; r < width; r++) room[r] = this.#free[r]! + requests[own * width + r]! * leaving;
+      this.#filler.visits += VISITS_PER_CANDIDATE * this.#coming.length;
+      for (const { kind, most, group } of this.#coming) {
+        if (kind === from) continue;
+        let coming = most - (this.#counts.get(kind) ?? 0);
+        for (let r = 0; r < width && coming > 0; r++) {
+          const request = requests[group * width + r]!;
+          if (request > 0) coming = Math.min(coming, Math.floor(room[r]! / request));
+        }
+        const gain = values[group]! * coming - lost;
+        if (gain > gainMost) [best, gainMost] = [{ from, leaving, to: kind, coming }, gain];
+      }
+    }
+    return best;
+  }
 }
