@@ -16,7 +16,7 @@ import { swapUp } from "./swap.ts";
 /** The inverse has the square of so many numbers. */
 const ROWS_MAX = 300;
 /** Of the steps that are left: most of what is won is won here. */
-const STEPS_SHARE = 0.8;
+const STEPS_SHARE = 0.95;
 /** Of these for the first program, and for each later one of what is left then. */
 const FIRST_SHARE = 0.6;
 const LATER_SHARE = 0.4;
