@@ -109,3 +109,29 @@ describe("S-82, S-161: who could not have been first either is not tried again",
     },
   ])("$what", ({ wish, late }) => expect(lateIn(wish)).toEqual(late));
 });
+
+test("S-82: who was tried first in vain, and then gains by being first alone, has one place", () => {
+  const oldNode = (name: string, labels = {}) =>
+    aNode({ name, labels: { disk: "old", ...labels }, allocatable: { cpu: 2, memory: "4Gi", pods: 5 } });
+  const apart = { labelSelector: { matchLabels: APP }, topologyKey: "kubernetes.io/hostname" };
+  const plan = planOf({
+    nodes: [oldNode("n1", { size: "large" }), oldNode("n2")],
+    pods: [
+      ...pods(2, { name: "first", requests: { cpu: "1900m" } }),
+      aPod({
+        name: "a",
+        requests: { cpu: "600m" },
+        nodeSelector: { disk: "old" },
+        affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [apart] } },
+      }),
+      aPod({ name: "b", labels: APP, requests: { cpu: "500m" }, nodeSelector: { disk: "old", size: "large" } }),
+    ],
+  });
+  expect([plan.existingNodes.map(({ name, pods: keys }) => [name, ...keys]), leftOut(plan)]).toEqual([
+    [
+      ["n1", "default/b"],
+      ["n2", "default/a"],
+    ],
+    [],
+  ]);
+});

@@ -56,18 +56,18 @@ export function solveInTurn(problem: Problem): Run {
   // S-169: simulations of a disruption are many, and most end with somebody left out, which is their answer.
   if (best.plan.unschedulable.length === 0 || options.reservedCapacity === "fallback") return best;
   let chances = Math.min(SECOND_CHANCES_MAX, Math.floor(PODS_AGAIN_MAX / pods.length));
-  const tried = (ahead: readonly number[]): Run | undefined => {
+  const tried = (first: readonly number[]): Run | undefined => {
     if (chances === 0 || options.isOverdue?.()) return undefined;
     chances--;
-    return runWithFirst(problem, ahead);
+    return runWithFirst(problem, first);
   };
   for (let found: Run | undefined = best; found !== undefined; ) {
     best = found;
     const late = best.plan.unschedulable.length > 0 ? best.solver.latePods() : [];
-    const all = late.length > 0 ? tried([...late, ...best.ahead]) : undefined;
+    const all = late.length > 0 ? tried(ahead(late, best)) : undefined;
     found = all && isMore(all.plan, best.plan) ? all : undefined;
     for (const pod of all && found === undefined && late.length > 1 ? oneOfEach(placedBy(all, late, problem), problem) : []) {
-      const one = tried([pod, ...best.ahead]);
+      const one = tried(ahead([pod], best));
       if (one === undefined || !isMore(one.plan, best.plan)) continue;
       found = one;
       break;
@@ -76,10 +76,15 @@ export function solveInTurn(problem: Problem): Run {
   return best;
 }
 
+/** Before those who came first so far, who may have done so in vain. */
+function ahead(pods: readonly number[], run: Run): readonly number[] {
+  return [...new Set([...pods, ...run.ahead])];
+}
+
 /** undefined where nobody gets a place by being first: then nothing changes. */
-function runWithFirst(problem: Problem, ahead: readonly number[]): Run | undefined {
+function runWithFirst(problem: Problem, first: readonly number[]): Run | undefined {
   const solver = new Solver(problem);
-  return solver.placeFirst(ahead) === 0 ? undefined : { solver, plan: solver.run(), ahead };
+  return solver.placeFirst(first) === 0 ? undefined : { solver, plan: solver.run(), ahead: first };
 }
 
 /** Somebody has a place who had none, and everybody else has one still. */

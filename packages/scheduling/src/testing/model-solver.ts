@@ -331,7 +331,7 @@ function modelRun(problem: Problem, ahead: readonly string[]): ModelPlan {
 
   const supported = problem.pods.filter(({ shape }) => unsupportedFeatures(shape).length === 0);
   const leftOut = problem.pods.filter((pod) => !supported.includes(pod));
-  const first = ahead.flatMap((key) => supported.find((pod) => pod.key === key) ?? []).filter(isPlaced);
+  const first = [...new Set(ahead)].flatMap((key) => supported.find((pod) => pod.key === key) ?? []).filter(isPlaced);
   const queue = supported.filter((pod) => !first.includes(pod)).sort(byQueueOrder);
   const lengthAtPush = new Map<string, number>();
   while (queue.length > 0 && lengthAtPush.get(queue[0]!.uid) !== queue.length) {
