@@ -135,3 +135,21 @@ test("S-82: who was tried first in vain, and then gains by being first alone, ha
     [],
   ]);
 });
+
+test("S-142, S-152: where every value of a label is taken, a pod that keeps away from others along it gets a node without the label", () => {
+  const apart = { labelSelector: { matchLabels: APP }, topologyKey: "team" };
+  const plan = planOf({
+    pools: [aPool({ name: "teams", weight: 10, requirements: [{ key: "team", operator: "In", values: ["a"] }] }), aPool({ name: "plain" })],
+    pods: pods(2, {
+      labels: APP,
+      affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [apart] } },
+    }),
+  });
+  expect([plan.newNodes.map(({ nodePool, labels }) => [nodePool.metadata?.name, labels.team]), leftOut(plan)]).toEqual([
+    [
+      ["plain", undefined],
+      ["teams", "a"],
+    ],
+    [],
+  ]);
+});

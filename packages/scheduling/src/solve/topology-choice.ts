@@ -28,8 +28,11 @@ export function narrowedBy(
     before = left;
     for (let index = 0; index < domains.length; index++) {
       const { group, asking } = domains[index]!;
-      const allowed = group.allowed(asking, left.requirements.find(group.identity.key), isToBeHad);
-      const next = allowed === undefined ? null : left.within(allowed);
+      const { key, kind } = group.identity;
+      const allowed = group.allowed(asking, left.requirements.find(key), isToBeHad);
+      let next = allowed === undefined ? null : left.within(allowed);
+      // S-142: nobody has to be kept away from others on a node that is in no domain.
+      if (next === null && kind === "pod-anti-affinity") next = left.within(group.absence);
       if (next === null) return null;
       left = next;
     }

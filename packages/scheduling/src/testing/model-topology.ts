@@ -1,5 +1,13 @@
 /** Topology word by word: every question counts all pods again. Rules S-131…S-156. */
-import { fits, type LabelSelector, normalizeLabel, type PodAffinityTerm, type Taint, type Toleration } from "@joinery/api";
+import {
+  CORE_WELL_KNOWN_LABELS,
+  fits,
+  type LabelSelector,
+  normalizeLabel,
+  type PodAffinityTerm,
+  type Taint,
+  type Toleration,
+} from "@joinery/api";
 import { allocatableGroups } from "../catalog/allocatable.ts";
 import { type PodVariant, podRequirements, podVariants } from "../pods/pod-variants.ts";
 import type { PodShape, Problem } from "../problem.ts";
@@ -40,10 +48,12 @@ interface ModelTerm {
 
 export class ModelTopology {
   readonly #problem: Problem;
+  readonly #wellKnown: ReadonlySet<string>;
   readonly placements: ModelPlacement[] = [];
 
   constructor(problem: Problem) {
     this.#problem = problem;
+    this.#wellKnown = new Set([...CORE_WELL_KNOWN_LABELS, ...(problem.options.wellKnownLabels ?? [])]);
   }
 
   /**
@@ -61,6 +71,7 @@ export class ModelTopology {
     const rank = { "anti-affinity": 0, affinity: 1, spread: 2 };
     const terms = [...this.#own(shape, variant), ...this.#inverse(shape)].toSorted((a, b) => rank[a.kind] - rank[b.kind]);
     let wanted = Requirements.empty;
+    const absent = new Set<string>();
     for (let before: string | undefined; before !== wanted.canonicalText; ) {
       before = wanted.canonicalText;
       for (const term of terms) {
@@ -71,11 +82,22 @@ export class ModelTopology {
         // A node that exists and has no such label is where nobody has to be kept away from others.
         if (isThere && term.kind === "anti-affinity" && term.key !== HOSTNAME && node === undefined) continue;
         const domains = allowedDomains(term, shape, { pod, node, hostname, isChosen });
+        const isLeft =
+          domains.length > 0 &&
+          (isThere ||
+            term.key === HOSTNAME ||
+            left.isCompatible(Requirements.empty.and([Requirement.in(term.key, ...domains)]), this.#wellKnown));
+        if (!isLeft && !isThere && term.kind === "anti-affinity" && term.key !== HOSTNAME) {
+          // Nor on a new one that will have none.
+          absent.add(term.key);
+          wanted = wanted.and([Requirement.of({ key: term.key, operator: "DoesNotExist" })]);
+          continue;
+        }
         if (domains.length === 0) return undefined;
         if (term.key !== HOSTNAME) wanted = wanted.and([Requirement.in(term.key, ...domains)]);
       }
     }
-    return [...wanted].some(({ operator }) => operator === "DoesNotExist") ? undefined : wanted;
+    return [...wanted].some(({ key, operator }) => operator === "DoesNotExist" && !absent.has(key)) ? undefined : wanted;
   }
 
   /** Along which labels, without the hostname, somebody's constraint looks at the pod, or it keeps others away. */
@@ -152,7 +174,7 @@ export class ModelTopology {
     const lists = (other: PodShape) => (isNil ? together.every((one) => this.#isInScope(one, owner, other.namespace)) : selects(other));
     const counts = this.#counts(key, tolerations, () => true, lists, selects, kind === "anti-affinity");
     const isDecided = () =>
-      this.placements.every(({ shape, isThere, now }) => !selects(shape) || isThere || now().find(key)?.listedValues?.length === 1);
+      this.placements.every(({ shape, isThere, now }) => !selects(shape) || isThere || (now().find(key)?.listedValues?.length ?? 2) < 2);
     const alternatives = podRequirements(owner).map((wanted) => wanted.find(key));
     const reach = (domain: string) => alternatives.some((one) => one?.has(domain) ?? true);
     return { kind, key, maxSkew: 0, minDomains: 0, domains: [...counts.keys()].sort(), selects, counts, reach, isDecided };

@@ -42,6 +42,8 @@ export class TopologyGroup {
   version = 0;
   /** Placed in this solve where more than one domain was still possible: they will be in one later (S-141). */
   undecided = 0;
+  /** Of a node without the label, which is in no domain (S-142). */
+  readonly absence: Requirement;
   /** Known domains, sorted, and how many pods are in each. */
   #domains: string[];
   #counts: number[];
@@ -49,6 +51,7 @@ export class TopologyGroup {
 
   constructor(identity: GroupIdentity, domains: readonly string[]) {
     this.identity = identity;
+    this.absence = Requirement.of({ key: identity.key, operator: "DoesNotExist" });
     this.#domains = [...domains];
     this.#counts = domains.map(() => 0);
   }

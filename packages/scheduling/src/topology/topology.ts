@@ -141,6 +141,7 @@ export class Topology {
       const isAccepted = filter?.acceptsClaim(requirements, taints) !== false;
       if (!isAccepted && !filter!.mayAcceptClaim(requirements, taints)) continue;
       const values = requirements.find(key)?.listedValues ?? NO_VALUES;
+      if (isAbsent(requirements, key)) continue;
       if (isAccepted && values.length === 1) group.count(values[0]!, 1);
       else {
         group.undecided++;
@@ -156,6 +157,10 @@ export class Topology {
   decideOnClaim(waiting: readonly TopologyGroup[], requirements: Requirements, taints: readonly Taint[]): readonly TopologyGroup[] {
     return waiting.filter((group) => {
       const { filter, key } = group.identity;
+      if (isAbsent(requirements, key)) {
+        group.undecided--;
+        return false;
+      }
       const values = requirements.find(key)?.listedValues;
       if (values?.length !== 1 || filter?.acceptsClaim(requirements, taints) === false) return true;
       group.count(values[0]!, 1);
@@ -277,6 +282,11 @@ export function domainsVersionOf({ domains }: TopologyDemand): number {
   let sum = 0;
   for (let index = 0; index < domains.length; index++) sum += domains[index]!.group.version;
   return sum;
+}
+
+/** Decided: the node will be in no domain of the label. */
+function isAbsent(requirements: Requirements, key: string): boolean {
+  return requirements.find(key)?.operator === "DoesNotExist";
 }
 
 function countAt(group: Group, labels: Readonly<Record<string, string>>, node: number, pods: number): void {
