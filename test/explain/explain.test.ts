@@ -45,6 +45,9 @@ describe.each(readdirSync(cases).map((file) => file.replace(".yaml", "")))("case
     expect(explained.subject.outcome === "unschedulable").toBe(unschedulable.length > 0);
     if (explained.fix === null) return;
     expect(unschedulable[0].fix).toEqual(explained.fix);
+    const { patch, secondPatch, morePatches = [] } = explained.fix;
+    const text = (await runJoinery(["explain", "pod", "web", file, ...catalog])).out;
+    expect(copiedPatches(text)).toEqual(secondPatch === undefined ? [patch] : [patch, secondPatch, ...morePatches]);
     const objects = manifestsOf(file);
     const again = await planOf(patched(objects, explained.fix));
     // What is only placed beside pods of that plan waits for the solve after it, and says so.
@@ -239,6 +242,14 @@ async function planOf(
   const file = join(folder, "all.json");
   writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
   return JSON.parse((await runJoinery(["plan", file, ...options, "-o", "json"])).out);
+}
+
+/** What people who copy the patches out of the text have: YAML documents, each with its command as a comment. */
+function copiedPatches(text: string): Json[] {
+  const lines = text.slice(text.indexOf("What would help")).split("\n").slice(1);
+  const copied = lines.filter((line) => line.startsWith("  ")).map((line) => line.slice(2));
+  expect(copied.filter((line) => line.startsWith("# ")).length).toBe(copied.filter((line) => line === "---").length + 1);
+  return parseAllDocuments(copied.join("\n")).map((document) => document.toJS() as Json);
 }
 
 function manifestsOf(file: string): Json[] {

@@ -1,6 +1,7 @@
 /** An explanation for people. */
 import type { Terminal } from "../terminal/terminal.ts";
 import type { Explanation } from "./explanation.ts";
+import type { Patch } from "./fix-patch.ts";
 import { funnelLines, stageText } from "./render-funnel.ts";
 import { cheaperLines, cheaperPlanLines, launchLines, nodeLines, ownNodeLines, placeLines } from "./render-place.ts";
 import { laterText, namesText, yamlLines } from "./render-text.ts";
@@ -82,11 +83,24 @@ function fixLines(explanation: Explanation, style: Terminal["style"]): string[] 
           : `; ${laterSolves} solves after it have placed the pods`;
     const title = `${style("green", "What would help")} (solved again with it${when}): ${message}`;
     const others = secondPatch === undefined ? [] : [secondPatch, ...morePatches];
-    return [title, ...yamlLines(patch), ...others.flatMap((one) => ["  ---", ...yamlLines(one)])];
+    return [title, ...patchLines(patch), ...others.flatMap((one) => ["  ---", ...patchLines(one)])];
   }
   if (later !== undefined && later.placed === unschedulable) return ["Nothing has to be edited for that."];
   return [nothingHelps(explanation)];
 }
+
+/** The patch, which may be copied as it stands, under what it is for. */
+function patchLines(patch: Patch): string[] {
+  const { kind, metadata } = patch as { readonly kind: string; readonly metadata: { readonly name: string; readonly namespace?: string } };
+  const namespace = metadata.namespace === undefined ? "" : ` -n ${metadata.namespace}`;
+  const use = UNCHANGEABLE.has(kind)
+    ? `for the file: a ${kind} that exists has to be made anew`
+    : `kubectl patch ${kind.toLowerCase()} ${metadata.name}${namespace} --type merge --patch-file FILE`;
+  return [`  # ${use}`, ...yamlLines(patch)];
+}
+
+/** A server lets almost nothing of their pods be changed. */
+const UNCHANGEABLE = new Set(["Pod", "Job"]);
 
 function placementLines({
   subject,
