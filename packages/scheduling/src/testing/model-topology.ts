@@ -10,7 +10,7 @@ import {
 } from "@joinery/api";
 import { allocatableGroups } from "../catalog/allocatable.ts";
 import { type PodVariant, podRequirements, podVariants } from "../pods/pod-variants.ts";
-import type { PodShape, Problem } from "../problem.ts";
+import type { PodShape, PodSite, Problem } from "../problem.ts";
 import { Requirement } from "../requirements/requirement.ts";
 import { Requirements } from "../requirements/requirements.ts";
 import { templateRequirements } from "../solve/template.ts";
@@ -132,10 +132,16 @@ export class ModelTopology {
           ));
       const reach = (domain: string) =>
         nodeAffinityPolicy === "Ignore" || alternatives.some((wanted) => wanted.find(key)?.has(domain) ?? true);
+      const others = variant.spreads
+        .filter((other) => other.whenUnsatisfiable === "DoNotSchedule" && spread.whenUnsatisfiable === "DoNotSchedule")
+        .map(({ topologyKey }) => normalizeLabel(topologyKey))
+        .filter((other) => other !== key && other !== HOSTNAME);
+      /** kube-scheduler counts on no node that lacks one of them. */
+      const isWhole = (labels: Requirements) => others.every((other) => labels.find(other) !== undefined);
       const tolerations = nodeTaintsPolicy === "Honor" ? variant.tolerations : undefined;
       const selects = (other: PodShape) => !isNil && inNamespace(other) && meets(other);
       const lists = (other: PodShape) => inNamespace(other) && meets(other);
-      const counts = this.#counts(key, tolerations, accepts, lists, selects, false);
+      const counts = this.#counts(key, tolerations, accepts, lists, selects, false, false, isWhole);
       /** Pods of one node that will be counted once it is decided where the node is. */
       const uncounted = (hostname: string) =>
         this.placements.filter(({ shape: other, hostname: place, requirements: then, now, taints }) => {
@@ -201,21 +207,27 @@ export class ModelTopology {
     selects: (shape: PodShape) => boolean,
     isEveryValue: boolean,
     isEndingCounted = false,
+    isWhole: (labels: Requirements) => boolean = () => true,
   ): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
+    const isLookedAt = ({ labels, taints }: PodSite) => {
+      const requirements = Requirements.fromLabels(labels);
+      return isWhole(requirements) && accepts(requirements, taints, false);
+    };
     const add = (domain: string, pods: number) => counts.set(domain, (counts.get(domain) ?? 0) + pods);
     if (key !== HOSTNAME) for (const domain of this.#universe(key, tolerations)) add(domain, 0);
     for (const node of this.#problem.nodes) {
       const domain = node.labels[key];
-      if (domain !== undefined && accepts(Requirements.fromLabels(node.labels), node.taints, false)) add(domain, 0);
+      if (domain !== undefined && isLookedAt(node)) add(domain, 0);
     }
     for (const { shape, site, count, endingCount } of this.#problem.boundPods ?? []) {
       const domain = site.labels[key];
-      if (domain === undefined || !lists(shape) || !accepts(Requirements.fromLabels(site.labels), site.taints, false)) continue;
+      if (domain === undefined || !lists(shape) || !isLookedAt(site)) continue;
       const pods = isEndingCounted ? count + endingCount : count;
       if (pods > 0) add(domain, pods);
     }
-    for (const { shape, hostname, requirements: then, now, taints } of this.placements) {
+    for (const { shape, hostname, requirements: then, now, taints, isThere } of this.placements) {
+      if (isThere && !isWhole(then)) continue;
       // What was counted when it was placed stays counted; the rest is as soon as it can be.
       const wasCounted = accepts(then, taints, true) && then.find(key)?.listedValues?.length === 1;
       const requirements = key === HOSTNAME || isEveryValue || wasCounted ? then : now();

@@ -1,9 +1,9 @@
 /** Which nodes a topology spread looks at. Rule S-139. */
-import type { Taint, Toleration, TopologySpreadConstraint } from "@joinery/api";
+import { HOSTNAME_LABEL, normalizeLabel, type Taint, type Toleration, type TopologySpreadConstraint } from "@joinery/api";
 import { remembered } from "../memo.ts";
 import type { PodVariant } from "../pods/pod-variants.ts";
 import type { PodSite } from "../problem.ts";
-import { meetsRequirements } from "../requirements/node-labels.ts";
+import { meetsRequirements, nodeLabel } from "../requirements/node-labels.ts";
 import type { Requirement } from "../requirements/requirement.ts";
 import type { Requirements } from "../requirements/requirements.ts";
 import { keepingAway } from "../taints.ts";
@@ -15,15 +15,19 @@ export class NodeFilter {
   readonly #alternatives: readonly Requirements[] | undefined;
   /** undefined: taints do not matter. */
   readonly #tolerations: readonly Toleration[] | undefined;
+  /** Labels that a node that is there has to have: those along which the pod's other spreads are. */
+  readonly #keys: readonly string[];
   readonly #verdicts = new Map<Requirements, boolean>();
   readonly #possibilities = new Map<Requirements, boolean>();
 
-  constructor({ alternatives, tolerations }: PodVariant, { nodeAffinityPolicy, nodeTaintsPolicy }: TopologySpreadConstraint) {
+  constructor({ alternatives, tolerations, spreads }: PodVariant, spread: TopologySpreadConstraint) {
+    const { nodeAffinityPolicy, nodeTaintsPolicy } = spread;
     const isSelective = nodeAffinityPolicy !== "Ignore" && alternatives.every(({ size }) => size > 0);
     this.#alternatives = isSelective ? alternatives : undefined;
     this.#tolerations = nodeTaintsPolicy === "Honor" ? tolerations : undefined;
+    this.#keys = otherKeys(spreads, spread);
     const terms = this.#alternatives?.map(({ canonicalText }) => canonicalText).join("|") ?? "";
-    this.text = `${terms} ${this.#tolerations === undefined ? "" : JSON.stringify(this.#tolerations)}`;
+    this.text = `${terms} ${this.#tolerations === undefined ? "" : JSON.stringify(this.#tolerations)} ${this.#keys.join()}`;
   }
 
   /** The pods' own tolerations, where taints matter. */
@@ -37,7 +41,7 @@ export class NodeFilter {
   }
 
   acceptsNode({ labels, taints }: PodSite): boolean {
-    if (this.#isRepelled(taints)) return false;
+    if (this.#isRepelled(taints) || this.#keys.some((key) => nodeLabel(labels, key) === undefined)) return false;
     return this.#alternatives === undefined || this.#alternatives.some((wanted) => meetsRequirements(labels, wanted));
   }
 
@@ -57,6 +61,16 @@ export class NodeFilter {
   #isRepelled(taints: readonly Taint[]): boolean {
     return this.#tolerations !== undefined && keepingAway(taints, this.#tolerations).length > 0;
   }
+}
+
+/** kube-scheduler counts on no node that lacks a label along which the pod is spread; a Node always has a hostname. */
+function otherKeys(spreads: readonly TopologySpreadConstraint[], own: TopologySpreadConstraint): readonly string[] {
+  const hard = spreads.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === "DoNotSchedule");
+  if (!hard.includes(own)) return [];
+  const keys = new Set(hard.map(({ topologyKey }) => normalizeLabel(topologyKey)));
+  keys.delete(normalizeLabel(own.topologyKey));
+  keys.delete(HOSTNAME_LABEL);
+  return [...keys].sort();
 }
 
 /** Kept, because a claim's requirements stay the same for many pods. */
