@@ -152,3 +152,24 @@ test.each<Row>([
   expect(scheduler.refusal(pod, home)).toBe("spread");
   expect(isKnownRefusal("spread", pod, home, scheduler)).toBe(isExcused);
 });
+
+const wantsItsLike = (...terms: { key: string; operator: "NotIn"; values: string[] }[][]) =>
+  shapeOf({
+    labels,
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms.map((matchExpressions) => ({ matchExpressions })) },
+      },
+      podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: ZONE, labelSelector: { matchLabels: labels } }] },
+    },
+  });
+const notIn = (zone: string) => [{ key: ZONE, operator: "NotIn" as const, values: [zone] }];
+
+test.each([
+  { what: "it may not be where the others are", isExcused: true, pod: wantsItsLike(notIn("z1")) },
+  { what: "nor by an empty term, which means no node", isExcused: true, pod: wantsItsLike([], notIn("z1")) },
+  { what: "by another term it may", isExcused: false, pod: wantsItsLike(notIn("z3"), notIn("z1")) },
+])("S-150: pods that want each other begin anew in another domain: $what", ({ pod, isExcused }) => {
+  const scheduler = new KubeScheduler(aProblem({}), [home, empty], [on(home, plain)]);
+  expect(isKnownRefusal("affinity", pod, empty, scheduler)).toBe(isExcused);
+});

@@ -108,7 +108,8 @@ function beginsAnew(shape: PodShape, node: KubeNode, scheduler: KubeScheduler): 
 function isAllowed({ nodeSelector = {}, affinity }: PodShape, key: string, value: string): boolean {
   if ((nodeSelector[key] ?? value) !== value) return false;
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
-  const agrees = (term: NonNullable<typeof terms>[number]) =>
-    (term.matchExpressions ?? []).every((item) => item.key !== key || meets(item, { [key]: value }));
+  // An empty term means no node.
+  const agrees = ({ matchExpressions = [], matchFields = [] }: NonNullable<typeof terms>[number]) =>
+    matchExpressions.length + matchFields.length > 0 && matchExpressions.every((item) => item.key !== key || meets(item, { [key]: value }));
   return terms?.some(agrees) ?? true;
 }
