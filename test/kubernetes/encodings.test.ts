@@ -165,6 +165,13 @@ function missing(wish: unknown, found: unknown, path = ""): string[] {
   );
 }
 
+/** Volumes that are no claims are left out: nobody looks at them, and the service account's has another name in each pod. */
+function withClaimsAlone(wish: KubeObject): KubeObject {
+  const pod = wish as Pod;
+  const volumes = pod.spec.volumes?.filter(({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim ?? ephemeral);
+  return { ...pod, spec: { ...pod.spec, volumes } } as KubeObject;
+}
+
 async function bothWays<T extends KubeObject>(kind: Kind<T>): Promise<{ whole: Map<string, T>; trimmed: Map<string, T> }> {
   const listed = async (encoding: "whole" | "trimmed") => {
     const objects = new Map<string, T>();
@@ -175,13 +182,13 @@ async function bothWays<T extends KubeObject>(kind: Kind<T>): Promise<{ whole: M
 }
 
 test.each([
-  { kind: Pods as Kind, wish: { ...everyField, status } as KubeObject, key: "default/encodings" },
-  { kind: Nodes as Kind, wish: node as KubeObject, key: "encodings" },
-])("$kind.kind: every field that was written is read, and nothing that JSON has otherwise", async ({ kind, wish, key }) => {
+  { kind: Pods as Kind, wish: { ...everyField, status } as KubeObject, key: "default/encodings", read: withClaimsAlone },
+  { kind: Nodes as Kind, wish: node as KubeObject, key: "encodings", read: (wish: KubeObject) => wish },
+])("$kind.kind: every field that was written is read, and nothing that JSON has otherwise", async ({ kind, wish, key, read }) => {
   const { whole, trimmed } = await bothWays(kind);
   expect(trimmed.size).toBe(whole.size);
   expect(missing(wish, whole.get(key))).toEqual([]);
-  expect(missing(wish, trimmed.get(key))).toEqual([]);
+  expect(missing(read(wish), trimmed.get(key))).toEqual([]);
   for (const [name, object] of trimmed) expect(missing(object, whole.get(name))).toEqual([]);
 });
 
