@@ -52,6 +52,7 @@ export * from "./kubernetes/kinds.ts";
 export type * from "./kubernetes/meta.ts";
 export type * from "./kubernetes/node.ts";
 export type * from "./kubernetes/pod.ts";
+export * from "./kubernetes/storage-annotations.ts";
 export type * from "./kubernetes/workloads.ts";
 // Our own objects: addresses, types, choices, keys of labels and the like.
 export * from "./labels.ts";

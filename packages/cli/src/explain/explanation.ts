@@ -16,6 +16,7 @@ import {
   toPlanDocument,
   toReasonDocument,
 } from "@joinery/scheduling";
+import { keyOf } from "../object-key.ts";
 import type { Question } from "../plan/make-plan.ts";
 import { findPods, notFound } from "./find-pods.ts";
 import { explainOptions, type Fix, fixOf } from "./fixes.ts";
@@ -157,8 +158,4 @@ function nodeDocument(name: string, { plan }: Explainer): NewNodeDocument {
   const stats = { pods: 0, instanceTypes: 0, solveMilliseconds: 0 };
   const newNodes = plan.newNodes.filter((node) => node.name === name);
   return toPlanDocument({ ...plan, newNodes, unschedulable: [] }, { stats, existingUsdPerHour: 0 }).newNodes[0]!;
-}
-
-function keyOf({ metadata }: Pick<Pod, "metadata">): string {
-  return `${metadata?.namespace}/${metadata?.name}`;
 }

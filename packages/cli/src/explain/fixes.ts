@@ -1,6 +1,7 @@
 /** What would give pods without a place one: once per workload, and for so many workloads that a plan stays fast. */
 import { type Pod, Pods } from "@joinery/api";
 import { type Explainer, type ExplainOptions, editsText, type FoundFix, isMeant } from "@joinery/scheduling";
+import { keyOf } from "../object-key.ts";
 import type { Question } from "../plan/make-plan.ts";
 import { virtualPodObjects } from "../plan/planned-buffers.ts";
 import { type FindOther, type Patch, patchesOf } from "./fix-patch.ts";
@@ -98,8 +99,4 @@ function otherOwners(source: Question["source"], pods: readonly Pod[]): FindOthe
 
 function workloadName({ namespace, kind, name }: Owner): string {
   return `${namespace}/${kind}/${name}`;
-}
-
-function keyOf({ metadata }: Pick<Pod, "metadata">): string {
-  return `${metadata?.namespace}/${metadata?.name}`;
 }

@@ -1,5 +1,6 @@
 /** Why an object of the input that makes pods has none that could be explained. */
 import { CapacityBuffers, DaemonSets, Deployments, Jobs, type KubeObject, ReplicaSets, StatefulSets } from "@joinery/api";
+import { keyOf } from "../object-key.ts";
 import type { ObjectSource } from "../plan/input.ts";
 import type { PlannedBuffer } from "../plan/planned-buffers.ts";
 
@@ -16,7 +17,7 @@ interface Maker {
 export function whyNoPods(name: string, source: ObjectSource, buffers: readonly PlannedBuffer[]): string | undefined {
   for (const { kind, objects, why } of makersOf(source, buffers)) {
     const found = objects.find(({ metadata }) => isNamed(name, metadata?.namespace, metadata?.name));
-    if (found !== undefined) return `${kind} ${titleOf(found)} ${why(titleOf(found))}`;
+    if (found !== undefined) return `${kind} ${keyOf(found)} ${why(keyOf(found))}`;
   }
   return undefined;
 }
@@ -51,8 +52,4 @@ function makersOf(source: ObjectSource, buffers: readonly PlannedBuffer[]): read
 function whyNoRoom(buffer: PlannedBuffer | undefined): string {
   if (buffer === undefined) return "does not count: feature gate CapacityBuffer is off (--feature-gates CapacityBuffer=true)";
   return buffer.resolution.kind === "unresolved" ? `asks for no room: ${buffer.resolution.message}` : "asks for no room: it has 0 replicas";
-}
-
-function titleOf({ metadata }: KubeObject): string {
-  return `${metadata?.namespace}/${metadata?.name}`;
 }

@@ -3,7 +3,8 @@
  * makes them from claim templates, others from ephemeral volumes, and admission writes the default class into them. Rules S-22, S-126.
  */
 import {
-  type KubeObject,
+  BIND_COMPLETED_ANNOTATION,
+  isDefaultClass,
   type PersistentVolumeClaim,
   PersistentVolumeClaims,
   type Pod,
@@ -11,12 +12,10 @@ import {
   type StorageClass,
   StorageClasses,
 } from "@joinery/api";
+import { keyOf } from "../object-key.ts";
 import type { ObjectSource } from "./input.ts";
 
 type ClaimTemplate = Partial<Pick<PersistentVolumeClaim, "metadata" | "spec">>;
-
-const BIND_COMPLETED_ANNOTATION = "pv.kubernetes.io/bind-completed";
-const DEFAULT_CLASS_ANNOTATION = "storageclass.kubernetes.io/is-default-class";
 
 /** Those of the input, and one for each claim that a pod mounts and somebody would have made. */
 export function claimsFor(pods: readonly Pod[], objects: ObjectSource): readonly PersistentVolumeClaim[] {
@@ -58,14 +57,10 @@ function withDefaultClass(claim: PersistentVolumeClaim, defaultClass: string | u
 
 /** Of several, the first by name. */
 function defaultClassName(classes: readonly StorageClass[]): string | undefined {
-  const defaults = classes.filter(({ metadata }) => metadata?.annotations?.[DEFAULT_CLASS_ANNOTATION] === "true");
+  const defaults = classes.filter(isDefaultClass);
   return defaults.map(({ metadata }) => metadata?.name ?? "").sort()[0];
 }
 
 function ownerName({ metadata }: Pod): string | undefined {
   return metadata?.ownerReferences?.find(({ kind }) => kind === "StatefulSet")?.name;
-}
-
-function keyOf({ metadata }: KubeObject): string {
-  return `${metadata?.namespace}/${metadata?.name}`;
 }

@@ -1,5 +1,6 @@
 /** What of storage the input may lack, or name wrongly, where pods have no place because of their claims. Rules S-22…S-24. */
 import {
+  DEFAULT_CLASS_ANNOTATION,
   type Kind,
   type KubeObject,
   type PersistentVolumeClaim,
@@ -9,6 +10,7 @@ import {
 } from "@joinery/api";
 import { nearWord } from "@joinery/scheduling";
 import { listText } from "../lint/words.ts";
+import { keyOf } from "../object-key.ts";
 import type { ObjectsOf } from "./file-kube-client.ts";
 
 const STORAGE: readonly Kind[] = [PersistentVolumeClaims, PersistentVolumes, StorageClasses];
@@ -74,7 +76,7 @@ function hintOf(key: string, claim: PersistentVolumeClaim | undefined, { claims,
   }
   if (missing.has(StorageClasses.kind)) return undefined;
   if (storageClassName === "")
-    return `Claims name no StorageClass and none of the input is the default; write storageClassName: ${classes.length === 1 ? classes[0] : `one of ${listText([...classes].sort())}`}, or mark one with storageclass.kubernetes.io/is-default-class: "true"`;
+    return `Claims name no StorageClass and none of the input is the default; write storageClassName: ${classes.length === 1 ? classes[0] : `one of ${listText([...classes].sort())}`}, or mark one with ${DEFAULT_CLASS_ANNOTATION}: "true"`;
   if (classes.includes(storageClassName)) return undefined;
   return notThere(`StorageClass ${storageClassName}`, storageClassName, classes);
 }
@@ -84,8 +86,4 @@ function notThere(what: string, name: string, known: readonly string[]): string 
   if (near !== undefined) return `${what} is not in the input; did you mean ${near}?`;
   const others = known.length === 0 ? "" : `, which has ${listText([...known].sort())}`;
   return `${what} is not in the input${others}; name one that is there, or add it to the files`;
-}
-
-function keyOf({ metadata }: KubeObject): string {
-  return `${metadata?.namespace}/${metadata?.name}`;
 }

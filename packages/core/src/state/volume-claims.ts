@@ -2,14 +2,18 @@
  * PersistentVolumeClaims as scheduling sees them: where their volumes can be reached and which driver attaches them; and which pods
  * cannot be planned for because of theirs. Rules S-22…S-25, S-122, S-123, S-126, S-127, V-73.
  */
-import { HOSTNAME_LABEL, type NodeSelectorTerm, type PersistentVolume, type PersistentVolumeClaim } from "@joinery/api";
+import {
+  BIND_COMPLETED_ANNOTATION,
+  HOSTNAME_LABEL,
+  type NodeSelectorTerm,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+} from "@joinery/api";
 import type { BoundPods, PodShape, Reason, RequirementItem, VolumeClaim } from "@joinery/scheduling";
 import type { Caches } from "./caches.ts";
 import type { PodRecord } from "./pod-record.ts";
 
 type VolumeCaches = Pick<Caches, "claims" | "volumes" | "storageClasses" | "csiNodes">;
-
-const BIND_COMPLETED_ANNOTATION = "pv.kubernetes.io/bind-completed";
 
 const EBS_DRIVER = "ebs.csi.aws.com";
 

@@ -1,12 +1,10 @@
 /** Volumes: where bound ones can be reached, where new ones may be made, and how many a node takes. */
-import type { PersistentVolumeClaim, StorageClass } from "@joinery/api";
+import { isDefaultClass, type PersistentVolumeClaim, type StorageClass } from "@joinery/api";
 import type { ClusterViews } from "../world/context.ts";
 import { matchesTerm } from "./node-match.ts";
 import type { PodInfo } from "./pod-info.ts";
 import { type Refusal, resolvable, unresolvable } from "./refusal.ts";
 import type { NodeInfo } from "./snapshot.ts";
-
-export const DEFAULT_CLASS_ANNOTATION = "storageclass.kubernetes.io/is-default-class";
 
 export interface VolumeState {
   readonly claims: readonly PersistentVolumeClaim[];
@@ -39,7 +37,7 @@ export function storageClassOf({ spec }: PersistentVolumeClaim, views: ClusterVi
   if (spec.storageClassName !== undefined) {
     return views.storageClasses.find(spec.storageClassName);
   }
-  return views.storageClasses.values().find(({ metadata }) => metadata?.annotations?.[DEFAULT_CLASS_ANNOTATION] === "true");
+  return views.storageClasses.values().find(isDefaultClass);
 }
 
 export function refuseByVolumes({ claims, unbound }: VolumeState, node: NodeInfo, views: ClusterViews): Refusal | undefined {

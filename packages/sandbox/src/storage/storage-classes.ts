@@ -1,6 +1,5 @@
 /** The storage classes that a new cluster has: gp3 where the first pod goes, and one that does not wait. */
-import type { StorageClass } from "@joinery/api";
-import { DEFAULT_CLASS_ANNOTATION } from "../scheduler/volume-filter.ts";
+import { DEFAULT_CLASS_ANNOTATION, type StorageClass } from "@joinery/api";
 
 export const EBS_PROVISIONER = "ebs.csi.aws.com";
 

@@ -1,7 +1,8 @@
 /** Claims, volumes and storage classes that the input names and does not have: the pods wait for them. Rules S-22…S-24, S-126. */
 import {
+  DEFAULT_CLASS_ANNOTATION,
+  isDefaultClass,
   type Kind,
-  type KubeObject,
   type PersistentVolumeClaim,
   PersistentVolumeClaims,
   PersistentVolumes,
@@ -18,24 +19,23 @@ import type { Rule } from "../rule.ts";
 import { listText } from "../words.ts";
 import type { Workload } from "../workloads.ts";
 
-const DEFAULT_CLASS_ANNOTATION = "storageclass.kubernetes.io/is-default-class";
-
 export const storageMissing: Rule = {
   name: "storage-missing",
   severity: "error",
   summary: "A claim, volume or storage class that pods need is not in the input.",
   *check(facts) {
+    const known = knownStorage(facts);
     for (const workload of facts.workloads) {
       // What runs has its volumes.
-      if (!workload.isRunning) yield* claimsOf(workload, facts);
+      if (!workload.isRunning) yield* claimsOf(workload, known, facts);
     }
     for (const { object, manifest } of facts.objects.of(PersistentVolumeClaims)) {
-      if (object.status?.phase !== "Bound") yield* sourceOf(object.spec, { manifest, path: ["spec"] }, facts);
+      if (object.status?.phase !== "Bound") yield* sourceOf(object.spec, { manifest, path: ["spec"] }, known, facts);
     }
     for (const { object, manifest } of facts.objects.of(StatefulSets)) {
       const templates = (object.spec.volumeClaimTemplates ?? []) as readonly Pick<PersistentVolumeClaim, "spec">[];
       for (const [index, { spec }] of templates.entries())
-        yield* sourceOf(spec, { manifest, path: ["spec", "volumeClaimTemplates", index, "spec"] }, facts);
+        yield* sourceOf(spec, { manifest, path: ["spec", "volumeClaimTemplates", index, "spec"] }, known, facts);
     }
   },
 };
@@ -45,16 +45,38 @@ interface Place {
   readonly path: FieldPath;
 }
 
-function* claimsOf({ spec, namespace, manifest, path }: Workload, facts: Facts): Iterable<Remark> {
-  const all = facts.objects.of(PersistentVolumeClaims).map(({ object }) => object);
-  const beside = all.filter((claim) => namespaceOf(claim) === namespace).map(nameOf);
+/** What the input has. */
+interface KnownStorage {
+  readonly claims: readonly PersistentVolumeClaim[];
+  readonly claimNames: ReadonlyMap<string, readonly string[]>;
+  readonly volumeNames: readonly string[];
+  readonly classNames: readonly string[];
+  readonly hasDefaultClass: boolean;
+}
+
+function knownStorage({ objects }: Facts): KnownStorage {
+  const claims = objects.of(PersistentVolumeClaims).map(({ object }) => object);
+  const classes = objects.of(StorageClasses).map(({ object }) => object);
+  const byNamespace = Map.groupBy(claims, namespaceOf);
+  return {
+    claims,
+    claimNames: new Map(Array.from(byNamespace, ([namespace, ofIt]) => [namespace, ofIt.map(nameOf)])),
+    volumeNames: objects.of(PersistentVolumes).map(({ object }) => nameOf(object)),
+    classNames: classes.map(nameOf),
+    hasDefaultClass: classes.some(isDefaultClass),
+  };
+}
+
+function* claimsOf({ spec, namespace, manifest, path }: Workload, known: KnownStorage, facts: Facts): Iterable<Remark> {
+  const beside = known.claimNames.get(namespace) ?? [];
   for (const [index, { persistentVolumeClaim, ephemeral }] of (spec.volumes ?? []).entries()) {
     const at = [...path, "spec", "volumes", index];
     const template = ephemeral?.volumeClaimTemplate?.spec;
-    if (template !== undefined) yield* sourceOf(template, { manifest, path: [...at, "ephemeral", "volumeClaimTemplate", "spec"] }, facts);
+    if (template !== undefined)
+      yield* sourceOf(template, { manifest, path: [...at, "ephemeral", "volumeClaimTemplate", "spec"] }, known, facts);
     const name = persistentVolumeClaim?.claimName;
     if (name === undefined || beside.includes(name)) continue;
-    const elsewhere = all.find((claim) => nameOf(claim) === name);
+    const elsewhere = known.claims.find((claim) => nameOf(claim) === name);
     const place = { manifest, path: [...at, "persistentVolumeClaim", "claimName"] };
     if (elsewhere !== undefined) {
       yield {
@@ -71,30 +93,24 @@ function* claimsOf({ spec, namespace, manifest, path }: Workload, facts: Facts):
 function* sourceOf(
   { volumeName, storageClassName }: PersistentVolumeClaim["spec"],
   { manifest, path }: Place,
+  { volumeNames, classNames, hasDefaultClass }: KnownStorage,
   facts: Facts,
 ): Iterable<Remark> {
-  const classes = facts.objects.of(StorageClasses).map(({ object }) => object);
   if (volumeName) {
-    const names = facts.objects.of(PersistentVolumes).map(({ object }) => nameOf(object));
-    if (!names.includes(volumeName))
-      yield missing(PersistentVolumes, volumeName, names, { manifest, path: [...path, "volumeName"] }, facts);
+    if (!volumeNames.includes(volumeName))
+      yield missing(PersistentVolumes, volumeName, volumeNames, { manifest, path: [...path, "volumeName"] }, facts);
   } else if (storageClassName) {
-    const names = classes.map(nameOf);
     const place = { manifest, path: [...path, "storageClassName"] };
-    if (!names.includes(storageClassName)) yield missing(StorageClasses, storageClassName, names, place, facts);
-  } else if (storageClassName === undefined && classes.length > 0 && !classes.some(isDefault)) {
+    if (!classNames.includes(storageClassName)) yield missing(StorageClasses, storageClassName, classNames, place, facts);
+  } else if (storageClassName === undefined && classNames.length > 0 && !hasDefaultClass) {
     yield {
       manifest,
       path,
       severity: gravity(StorageClasses, facts),
       message: "the claim names no storage class and none of the input is the default, so nothing makes its volume and its pods wait",
-      instead: `storageClassName: ${listText(classes.map(nameOf).sort())}, or ${DEFAULT_CLASS_ANNOTATION}: "true" on one of them`,
+      instead: `storageClassName: ${listText([...classNames].sort())}, or ${DEFAULT_CLASS_ANNOTATION}: "true" on one of them`,
     };
   }
-}
-
-function isDefault({ metadata }: KubeObject): boolean {
-  return metadata?.annotations?.[DEFAULT_CLASS_ANNOTATION] === "true";
 }
 
 /** Of a cluster all there is is known; of files it may be elsewhere. */
