@@ -210,10 +210,7 @@ export class ModelTopology {
     isWhole: (labels: Requirements) => boolean = () => true,
   ): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
-    const isLookedAt = ({ labels, taints }: PodSite) => {
-      const requirements = Requirements.fromLabels(labels);
-      return isWhole(requirements) && accepts(requirements, taints, false);
-    };
+    const isLookedAt = ({ labels, taints }: PodSite) => accepts(Requirements.fromLabels(labels), taints, false);
     const add = (domain: string, pods: number) => counts.set(domain, (counts.get(domain) ?? 0) + pods);
     if (key !== HOSTNAME) for (const domain of this.#universe(key, tolerations)) add(domain, 0);
     for (const node of this.#problem.nodes) {
@@ -222,7 +219,7 @@ export class ModelTopology {
     }
     for (const { shape, site, count, endingCount } of this.#problem.boundPods ?? []) {
       const domain = site.labels[key];
-      if (domain === undefined || !lists(shape) || !isLookedAt(site)) continue;
+      if (domain === undefined || !lists(shape) || !isLookedAt(site) || !isWhole(Requirements.fromLabels(site.labels))) continue;
       const pods = isEndingCounted ? count + endingCount : count;
       if (pods > 0) add(domain, pods);
     }

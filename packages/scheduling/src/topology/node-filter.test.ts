@@ -35,3 +35,17 @@ test.each([
   expect(plan.existingNodes.filter(({ pods }) => pods.length > 0).map(({ name }) => name)).toEqual(existing);
   expect(plan.newNodes[0]?.requirements.find(({ key }) => key === ZONE)?.values?.join()).toBe(zone);
 });
+
+test("S-133, S-139: such a node's value is a domain all the same, so that a new node can have it", () => {
+  const spread: PodWish = {
+    labels: APP,
+    spec: { topologySpreadConstraints: [along("team", "DoNotSchedule"), along(ZONE, "DoNotSchedule")] },
+  };
+  const old = { name: "old", labels: { team: "a" }, allocatable: { cpu: 0, pods: 0 } };
+  const requirements = [
+    { key: ZONE, operator: "In" as const, values: ["z1"] },
+    { key: "team", operator: "Exists" as const },
+  ];
+  const plan = solve(aProblem({ nodes: [aNode(old)], pools: [aPool({ requirements })], pods: [aPod(spread)] }));
+  expect(plan.newNodes.map(({ requirements: all }) => all.find(({ key }) => key === "team")?.values)).toEqual([["a"]]);
+});

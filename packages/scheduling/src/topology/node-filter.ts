@@ -40,8 +40,14 @@ export class NodeFilter {
     return domainsAlong(this.#alternatives ?? [], key);
   }
 
+  /** Are pods there counted? */
+  countsOn(site: PodSite): boolean {
+    return this.acceptsNode(site) && this.#keys.every((key) => nodeLabel(site.labels, key) !== undefined);
+  }
+
+  /** Is where it is a domain? */
   acceptsNode({ labels, taints }: PodSite): boolean {
-    if (this.#isRepelled(taints) || this.#keys.some((key) => nodeLabel(labels, key) === undefined)) return false;
+    if (this.#isRepelled(taints)) return false;
     return this.#alternatives === undefined || this.#alternatives.some((wanted) => meetsRequirements(labels, wanted));
   }
 

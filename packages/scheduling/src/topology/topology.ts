@@ -91,7 +91,7 @@ export class Topology {
       if (count > 0) {
         for (const group of this.#candidates(shape)) {
           if (group.identity.isInverse || !group.selectsIn(shape.namespace) || !group.identity.selector.lists(shape.labels)) continue;
-          if (group.identity.filter?.acceptsNode(site) === false) continue;
+          if (group.identity.filter?.countsOn(site) === false) continue;
           countAt(group, site.labels, node, count);
         }
       }
@@ -114,7 +114,7 @@ export class Topology {
   recordOnNode(marks: TopologyMarks, index: number): void {
     const node = this.#nodes[index]!;
     for (const group of marks.groups) {
-      if (group.identity.filter?.acceptsNode(node) === false) continue;
+      if (group.identity.filter?.countsOn(node) === false) continue;
       countAt(group, node.labels, index, 1);
     }
   }
