@@ -11,3 +11,6 @@ export const EFFORTS: Readonly<Record<string, EffortOptions>> = {
   defaultAnyTypes: { improvement: { ...improvementOf("default")!, spotTypesMin: 1 } },
   maxAnyTypes: { improvement: { ...improvementOf("max")!, spotTypesMin: 1 } },
 };
+
+/** What plans with a choice list for each spot node. */
+export const SPOT_TYPES_MIN = improvementOf("default")!.spotTypesMin;

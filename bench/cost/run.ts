@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { type Plan, type Problem, solve } from "@joinery/scheduling";
 import { peerPlan, withCorpus } from "../peer/peer.ts";
 import { readProblem } from "../peer/read-problem.ts";
-import { EFFORTS } from "./efforts.ts";
+import { EFFORTS, SPOT_TYPES_MIN } from "./efforts.ts";
 import { lowerBoundUsdPerHour } from "./lower-bound/lower-bound.ts";
 import { priceUsdPerHour } from "./price.ts";
 
@@ -65,7 +65,7 @@ async function compare(wish: { readonly corpus: string; readonly pods: number; r
   if (!options["no-bound"]) {
     metrics.boundUsdPerHour = rounded(await lowerBoundUsdPerHour(problem), 5);
     // What plans with a choice for each spot node cannot cost less than.
-    metrics.choiceBoundUsdPerHour = rounded(await lowerBoundUsdPerHour(problem, EFFORTS.default!.improvement!.spotTypesMin), 5);
+    metrics.choiceBoundUsdPerHour = rounded(await lowerBoundUsdPerHour(problem, { spotTypesMin: SPOT_TYPES_MIN }), 5);
   }
   print(wish, metrics);
 }

@@ -148,7 +148,36 @@ describe("the bound of plans with a choice of two spot types", () => {
       usdPerHour: 6,
     },
   ])("$what", async ({ problem, usdPerHour }) => {
-    expect(await lowerBoundUsdPerHour(aProblem(problem), 2)).toBeCloseTo(usdPerHour, 6);
+    expect(await lowerBoundUsdPerHour(aProblem(problem), { spotTypesMin: 2 })).toBeCloseTo(usdPerHour, 6);
+  });
+});
+
+describe("the bound with a charge for each node", () => {
+  test.each<{ what: string; problem: Parameters<typeof aProblem>[0]; charge: number; usdPerHour: number }>([
+    {
+      what: "pays for parts of nodes",
+      problem: { pods: pods(3, { requests: { cpu: "1" } }), types: [small(1)] },
+      charge: 2,
+      usdPerHour: 4.5,
+    },
+    {
+      what: "takes fewer and dearer nodes for it",
+      problem: { pods: pods(8, { requests: { cpu: "1" } }), types: [small(1), large(5)] },
+      charge: 2,
+      usdPerHour: 5 + 2,
+    },
+    {
+      what: "does not pay for nodes that exist",
+      problem: {
+        pods: pods(4, { requests: { cpu: "1" } }),
+        types: [small(1)],
+        nodes: [aNode({ name: "n", allocatable: { cpu: 3, memory: "9Gi", pods: 9 } })],
+      },
+      charge: 2,
+      usdPerHour: 0.5 + 1,
+    },
+  ])("$what", async ({ problem, charge, usdPerHour }) => {
+    expect(await lowerBoundUsdPerHour(aProblem(problem), { nodeChargeUsdPerHour: charge })).toBeCloseTo(usdPerHour, 6);
   });
 });
 
@@ -165,9 +194,13 @@ test("no plan that places these pods costs less", async () => {
 async function holdsForOurPlan(given: Problem): Promise<void> {
   const { problem, newNodes, price } = plannedPlainly(given);
   expect(await lowerBoundUsdPerHour(problem)).toBeLessThanOrEqual(price + 1e-6);
+  const charge = 0.7;
+  const charged = price + charge * newNodes.length;
+  expect(await lowerBoundUsdPerHour(problem, { nodeChargeUsdPerHour: charge })).toBeLessThanOrEqual(charged + 1e-6);
   const spotTypes = newNodes.filter(({ cheapest }) => cheapest.capacityType === "spot").map(({ instanceTypes }) => instanceTypes.length);
   const spotTypesMin = Math.min(...spotTypes);
-  if (spotTypes.length > 0 && spotTypesMin > 1) expect(await lowerBoundUsdPerHour(problem, spotTypesMin)).toBeLessThanOrEqual(price + 1e-6);
+  if (spotTypes.length > 0 && spotTypesMin > 1)
+    expect(await lowerBoundUsdPerHour(problem, { spotTypesMin })).toBeLessThanOrEqual(price + 1e-6);
 }
 
 function plannedPlainly(given: Problem) {

@@ -16,13 +16,25 @@ import { rowMultipliers } from "./highs.ts";
 import { createBuilder, type LinearProgram, weakDualBound } from "./linear-program.ts";
 import { suppliesOf } from "./supply.ts";
 
-/**
- * In USD per hour, of instances alone. Certified by the multipliers, not by trust in the solver.
- * @param spotTypesMin bounds plans whose spot nodes list so many types, where their pods allow (`choice.ts`); 1 = all plans
- */
-export async function lowerBoundUsdPerHour(problem: Problem, spotTypesMin = 1): Promise<number> {
+export interface BoundOptions {
+  /** Bounds plans whose spot nodes list so many types, where their pods allow (`choice.ts`); 1 = all plans. */
+  readonly spotTypesMin?: number;
+  /**
+   * Bounds price + charge × new nodes, where part of a node pays its part. What a plan of few nodes costs at least follows: this bound less the
+   * charge times the nodes, for any charge (`frontier.ts`).
+   */
+  readonly nodeChargeUsdPerHour?: number;
+}
+
+/** In USD per hour, of instances and charges. Certified by the multipliers, not by trust in the solver. */
+export async function lowerBoundUsdPerHour(
+  problem: Problem,
+  { spotTypesMin = 1, nodeChargeUsdPerHour = 0 }: BoundOptions = {},
+): Promise<number> {
   if (problem.pods.length === 0) return 0;
-  const all = suppliesOf(problem);
+  const all = suppliesOf(problem).map((supply) =>
+    supply.isThere ? supply : { ...supply, usdPerHour: supply.usdPerHour + nodeChargeUsdPerHour },
+  );
   const zones = new Set(all.filter(({ isThere }) => !isThere).map(({ zone }) => zone)).size;
   const groups = podGroups(problem, zones);
   const wellKnown = problem.options.wellKnownLabels ?? new Set<string>();
