@@ -6,13 +6,15 @@
 import type { Plan, Problem } from "@joinery/scheduling";
 import { type Fault, type FaultKind, fault } from "./fault.ts";
 import { isKnownRefusal } from "./known-refusals.ts";
-import { KubeScheduler } from "./kube-scheduler.ts";
+import { type KubeNode, KubeScheduler } from "./kube-scheduler.ts";
 import { fittingMachines, type Newcomer, type World, worldsOf } from "./worlds.ts";
 
 /** Orders that are tried before a plan is called wrong; most plans need one, and a hundred were never needed. */
 const ORDERS = 200;
 /** After so many tries that put the refused in front, everybody is shuffled. */
 const TRIES_PER_SHUFFLE = 8;
+/** So many sets of bound pods are looked at one after the other where no order that was tried is a good one. */
+const SETS_MAX = 2000;
 
 interface Outcome {
   /** In the order in which they were bound. */
@@ -73,7 +75,43 @@ function bestOutcome({ nodes, bound, newcomers }: World, problem: Problem, isStr
       ? shuffled(newcomers, attempt)
       : order.toSorted((one, other) => Number(refused.has(other.key)) - Number(refused.has(one.key)));
   }
-  return best!;
+  const rare = best!.faults.length === 0 ? undefined : searchedOrder({ nodes, bound, newcomers }, problem, isStrict);
+  return rare === undefined ? best! : { order: rare, faults: [] };
+}
+
+/**
+ * Every order, as far as `SETS_MAX` goes: who may be bound next depends only on who is, so a set of pods from which nobody gets further is
+ * not looked at again, nor one of their like. A spread that some of many pods fill up leaves few good orders, which chance does not meet.
+ */
+function searchedOrder({ nodes, bound, newcomers }: World, problem: Problem, isStrict: boolean): readonly Newcomer[] | undefined {
+  const kinds = newcomers.map(({ shape, node }) => `${node} ${JSON.stringify(shape)}`);
+  const seen = new Set<string>();
+  const search = (order: readonly Newcomer[]): readonly Newcomer[] | undefined => {
+    if (order.length === newcomers.length) return order;
+    const taken = new Set(order);
+    const set = kinds
+      .filter((_, index) => taken.has(newcomers[index]!))
+      .sort()
+      .join();
+    if (seen.has(set) || seen.size === SETS_MAX) return undefined;
+    seen.add(set);
+    const scheduler = new KubeScheduler(problem, nodes, bound);
+    const byName = new Map(scheduler.nodes.map((node) => [node.name, node]));
+    for (const pod of order) scheduler.bind(pod.key, pod.shape, byName.get(pod.node)!);
+    for (const pod of newcomers) {
+      if (taken.has(pod) || refusalOf(pod, byName.get(pod.node)!, scheduler, isStrict) !== undefined) continue;
+      const found = search([...order, pod]);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return search([]);
+}
+
+/** undefined = it is bound. */
+function refusalOf({ shape }: Newcomer, node: KubeNode, scheduler: KubeScheduler, isStrict: boolean): FaultKind | undefined {
+  const refusal = scheduler.refusal(shape, node);
+  return refusal === undefined || (!isStrict && isKnownRefusal(refusal, shape, node, scheduler)) ? undefined : refusal;
 }
 
 /** Again and again as long as somebody gets a place. */
@@ -86,8 +124,8 @@ function bindAll(newcomers: readonly Newcomer[], scheduler: KubeScheduler, isStr
     const faults: Fault[] = [];
     for (const pod of waiting) {
       const node = byName.get(pod.node)!;
-      const refusal = scheduler.refusal(pod.shape, node);
-      if (refusal === undefined || (!isStrict && isKnownRefusal(refusal, pod.shape, node, scheduler))) {
+      const refusal = refusalOf(pod, node, scheduler, isStrict);
+      if (refusal === undefined) {
         scheduler.bind(pod.key, pod.shape, node);
         order.push(pod);
       } else {
