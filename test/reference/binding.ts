@@ -114,28 +114,40 @@ function refusalOf({ shape }: Newcomer, node: KubeNode, scheduler: KubeScheduler
   return refusal === undefined || (!isStrict && isKnownRefusal(refusal, shape, node, scheduler)) ? undefined : refusal;
 }
 
-/** Again and again as long as somebody gets a place. */
+/** Who was refused tries again whenever somebody is bound: those before the others whose order it is. */
 function bindAll(newcomers: readonly Newcomer[], scheduler: KubeScheduler, isStrict: boolean): Outcome {
   const byName = new Map(scheduler.nodes.map((node) => [node.name, node]));
   const order: Newcomer[] = [];
-  let waiting = newcomers;
-  for (;;) {
-    const refused: Newcomer[] = [];
-    const faults: Fault[] = [];
-    for (const pod of waiting) {
-      const node = byName.get(pod.node)!;
-      const refusal = refusalOf(pod, node, scheduler, isStrict);
-      if (refusal === undefined) {
-        scheduler.bind(pod.key, pod.shape, node);
-        order.push(pod);
-      } else {
-        refused.push(pod);
-        faults.push(fault(refusal, pod.key, `kube-scheduler would not bind it to ${node.name}`));
-      }
-    }
-    if (refused.length === 0 || refused.length === waiting.length) return { order, faults };
-    waiting = refused;
+  const refused: { readonly pod: Newcomer; kind: FaultKind }[] = [];
+  const bind = (pod: Newcomer): FaultKind | undefined => {
+    const node = byName.get(pod.node)!;
+    const refusal = refusalOf(pod, node, scheduler, isStrict);
+    if (refusal !== undefined) return refusal;
+    scheduler.bind(pod.key, pod.shape, node);
+    order.push(pod);
+    return undefined;
+  };
+  for (const pod of newcomers) {
+    const kind = bind(pod);
+    if (kind !== undefined) refused.push({ pod, kind });
+    else for (let index = 0; index < refused.length; ) index = retried(refused, index, bind);
   }
+  return { order, faults: refused.map(({ pod, kind }) => fault(kind, pod.key, `kube-scheduler would not bind it to ${pod.node}`)) };
+}
+
+/** Where to go on: from the front when the pod is bound now. */
+function retried(
+  refused: { readonly pod: Newcomer; kind: FaultKind }[],
+  index: number,
+  bind: (pod: Newcomer) => FaultKind | undefined,
+): number {
+  const kind = bind(refused[index]!.pod);
+  if (kind === undefined) {
+    refused.splice(index, 1);
+    return 0;
+  }
+  refused[index]!.kind = kind;
+  return index + 1;
 }
 
 /** Alike on every run. */
