@@ -10,8 +10,7 @@ import { parseArgs } from "node:util";
 import { withCorpus } from "../peer/peer.ts";
 import { readProblem } from "../peer/read-problem.ts";
 import { SPOT_TYPES_MIN } from "./efforts.ts";
-import { type ChargedProblem, chargeOf, leastExcess, leastNodes, type Proof } from "./lower-bound/frontier.ts";
-import { lowerBoundUsdPerHour } from "./lower-bound/lower-bound.ts";
+import { type ChargedProblem, chargedProblem, leastExcess, leastNodes, type Proof } from "./lower-bound/frontier.ts";
 
 /** Nodes against price; 0.01: as many nodes as the peer has are worth a hundredth of the bound. */
 const WEIGHTS = ["0.002", "0.005", "0.01", "0.02", "0.03", "0.05", "0.08", "0.12", "0.18", "0.27", "0.4", "0.6", "1"];
@@ -61,19 +60,11 @@ if (cases.length > 1) print("node-frontier", { problems: cases.length }, figures
 
 async function caseOf(line: Line): Promise<Case> {
   const problem = withCorpus({ corpus: corpusOf(line), ...line.params }, readProblem);
-  const { boundUsdPerHour, peerNodes } = { boundUsdPerHour: line.metrics.boundUsdPerHour!, peerNodes: line.metrics.peerNodes! };
-  const charged = async (spotTypesMin: number): Promise<ChargedProblem> => {
-    const chargedUsdPerHour = new Map<number, number>();
-    for (const weight of weights) {
-      const nodeChargeUsdPerHour = chargeOf({ boundUsdPerHour, peerNodes }, weight);
-      chargedUsdPerHour.set(weight, await lowerBoundUsdPerHour(problem, { spotTypesMin, nodeChargeUsdPerHour }));
-    }
-    return { boundUsdPerHour, peerNodes, chargedUsdPerHour };
-  };
+  const charged = (spotTypesMin: number) => chargedProblem(problem, known(line), weights, spotTypesMin);
   return { line, any: await charged(1), choice: await charged(SPOT_TYPES_MIN) };
 }
 
-function known({ metrics }: Line): Record<string, number> {
+function known({ metrics }: Line): Pick<ChargedProblem, "boundUsdPerHour" | "peerNodes"> {
   const { peerNodes, boundUsdPerHour } = metrics;
   return { peerNodes: peerNodes!, boundUsdPerHour: boundUsdPerHour! };
 }

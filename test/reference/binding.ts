@@ -9,7 +9,7 @@ import { isKnownRefusal } from "./known-refusals.ts";
 import { type KubeNode, KubeScheduler } from "./kube-scheduler.ts";
 import { fittingMachines, type Newcomer, type World, worldsOf } from "./worlds.ts";
 
-/** Orders that are tried before a plan is called wrong; most plans need one, and a hundred were never needed. */
+/** Orders that are tried before all of them are searched; most plans need one. */
 const ORDERS = 200;
 /** After so many tries that put the refused in front, everybody is shuffled. */
 const TRIES_PER_SHUFFLE = 8;
@@ -53,8 +53,8 @@ export function lastPlaceRefusals(key: string, plan: Plan, problem: Problem, isS
     const { order } = bestOutcome({ nodes, bound, newcomers: others }, problem, false);
     const placed = new Set(order);
     if (isStrict) {
-      for (const pod of order) scheduler.bind(pod.key, pod.shape, scheduler.nodes.find(({ name }) => name === pod.node)!);
-      return scheduler.refusal(last.shape, scheduler.nodes.find(({ name }) => name === last.node)!);
+      for (const pod of order) scheduler.bind(pod.key, pod.shape, scheduler.nodeNamed(pod.node));
+      return scheduler.refusal(last.shape, scheduler.nodeNamed(last.node));
     }
     const { faults } = bindAll([...order, last, ...others.filter((pod) => !placed.has(pod))], scheduler, false);
     return faults.find(({ subject }) => subject === key)?.kind;
@@ -96,10 +96,9 @@ function searchedOrder({ nodes, bound, newcomers }: World, problem: Problem, isS
     if (seen.has(set) || seen.size === SETS_MAX) return undefined;
     seen.add(set);
     const scheduler = new KubeScheduler(problem, nodes, bound);
-    const byName = new Map(scheduler.nodes.map((node) => [node.name, node]));
-    for (const pod of order) scheduler.bind(pod.key, pod.shape, byName.get(pod.node)!);
+    for (const pod of order) scheduler.bind(pod.key, pod.shape, scheduler.nodeNamed(pod.node));
     for (const pod of newcomers) {
-      if (taken.has(pod) || refusalOf(pod, byName.get(pod.node)!, scheduler, isStrict) !== undefined) continue;
+      if (taken.has(pod) || refusalOf(pod, scheduler.nodeNamed(pod.node), scheduler, isStrict) !== undefined) continue;
       const found = search([...order, pod]);
       if (found !== undefined) return found;
     }
@@ -116,38 +115,25 @@ function refusalOf({ shape }: Newcomer, node: KubeNode, scheduler: KubeScheduler
 
 /** Who was refused tries again whenever somebody is bound: those before the others whose order it is. */
 function bindAll(newcomers: readonly Newcomer[], scheduler: KubeScheduler, isStrict: boolean): Outcome {
-  const byName = new Map(scheduler.nodes.map((node) => [node.name, node]));
   const order: Newcomer[] = [];
-  const refused: { readonly pod: Newcomer; kind: FaultKind }[] = [];
-  const bind = (pod: Newcomer): FaultKind | undefined => {
-    const node = byName.get(pod.node)!;
-    const refusal = refusalOf(pod, node, scheduler, isStrict);
-    if (refusal !== undefined) return refusal;
+  const refused = new Map<Newcomer, FaultKind>();
+  const isBound = (pod: Newcomer): boolean => {
+    const node = scheduler.nodeNamed(pod.node);
+    const kind = refusalOf(pod, node, scheduler, isStrict);
+    if (kind !== undefined) {
+      refused.set(pod, kind);
+      return false;
+    }
+    refused.delete(pod);
     scheduler.bind(pod.key, pod.shape, node);
     order.push(pod);
-    return undefined;
+    return true;
   };
   for (const pod of newcomers) {
-    const kind = bind(pod);
-    if (kind !== undefined) refused.push({ pod, kind });
-    else for (let index = 0; index < refused.length; ) index = retried(refused, index, bind);
+    let last = [pod].find(isBound);
+    while (last !== undefined) last = [...refused.keys()].find(isBound);
   }
-  return { order, faults: refused.map(({ pod, kind }) => fault(kind, pod.key, `kube-scheduler would not bind it to ${pod.node}`)) };
-}
-
-/** Where to go on: from the front when the pod is bound now. */
-function retried(
-  refused: { readonly pod: Newcomer; kind: FaultKind }[],
-  index: number,
-  bind: (pod: Newcomer) => FaultKind | undefined,
-): number {
-  const kind = bind(refused[index]!.pod);
-  if (kind === undefined) {
-    refused.splice(index, 1);
-    return 0;
-  }
-  refused[index]!.kind = kind;
-  return index + 1;
+  return { order, faults: [...refused].map(([pod, kind]) => fault(kind, pod.key, `kube-scheduler would not bind it to ${pod.node}`)) };
 }
 
 /** Alike on every run. */

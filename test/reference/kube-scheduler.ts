@@ -48,16 +48,22 @@ const EVERYTHING: Sight = { hasNode: () => true, hasPod: () => true };
 export class KubeScheduler {
   readonly #problem: Problem;
   readonly #nodes: readonly KubeNode[];
+  readonly #byName: ReadonlyMap<string, KubeNode>;
   readonly #pods: BoundPod[];
 
   constructor(problem: Problem, nodes: readonly KubeNode[], bound: readonly BoundPod[]) {
     this.#problem = problem;
     this.#nodes = nodes;
+    this.#byName = new Map(nodes.map((node) => [node.name, node]));
     this.#pods = [...bound];
   }
 
   get nodes(): readonly KubeNode[] {
     return this.#nodes;
+  }
+
+  nodeNamed(name: string): KubeNode {
+    return this.#byName.get(name)!;
   }
 
   bind(key: string, shape: PodShape, node: KubeNode): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { anOffering, aProblem, aType, pods } from "../../../packages/scheduling/src/testing/builders.ts";
-import { type ChargedProblem, chargeOf, leastExcess, leastNodes } from "./frontier.ts";
+import { type ChargedProblem, chargedProblem, leastExcess, leastNodes } from "./frontier.ts";
 import { lowerBoundUsdPerHour } from "./lower-bound.ts";
 
 const small = aType({ name: "small", cpu: 1.1, memory: "4Gi", pods: 100, offerings: [anOffering("spot", "z1", 1)] });
@@ -10,13 +10,7 @@ const WEIGHTS = [0.01, 0.1, 0.11, 0.5, 1, 1.2, 2];
 /** 100 pods of one CPU: 100 small nodes for 100, 10 large ones for 200, and every mixture. */
 async function charged(peerNodes: number): Promise<ChargedProblem> {
   const problem = aProblem({ pods: pods(100, { requests: { cpu: "1" } }), types: [small, large] });
-  const boundUsdPerHour = await lowerBoundUsdPerHour(problem);
-  const chargedUsdPerHour = new Map<number, number>();
-  for (const weight of WEIGHTS) {
-    const nodeChargeUsdPerHour = chargeOf({ boundUsdPerHour, peerNodes }, weight);
-    chargedUsdPerHour.set(weight, await lowerBoundUsdPerHour(problem, { nodeChargeUsdPerHour }));
-  }
-  return { boundUsdPerHour, peerNodes, chargedUsdPerHour };
+  return chargedProblem(problem, { boundUsdPerHour: await lowerBoundUsdPerHour(problem), peerNodes }, WEIGHTS);
 }
 
 describe("where small nodes are cheap", () => {

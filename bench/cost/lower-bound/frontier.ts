@@ -3,6 +3,8 @@
  * the charge c. Over several problems, prices count as parts of each one's plain bound and nodes as multiples of the peer's; a weight w of nodes
  * against price is then the charge w × bound ÷ peer's nodes of each problem, and any weight proves something.
  */
+import type { Problem } from "@joinery/scheduling";
+import { lowerBoundUsdPerHour } from "./lower-bound.ts";
 
 /** One problem at the weights that were looked at. */
 export interface ChargedProblem {
@@ -18,8 +20,27 @@ export interface Proof {
   readonly weight: number;
 }
 
-export function chargeOf({ boundUsdPerHour, peerNodes }: Pick<ChargedProblem, "boundUsdPerHour" | "peerNodes">, weight: number): number {
+function chargeOf({ boundUsdPerHour, peerNodes }: Pick<ChargedProblem, "boundUsdPerHour" | "peerNodes">, weight: number): number {
   return (weight * boundUsdPerHour) / peerNodes;
+}
+
+/**
+ * The bounds of one problem with the charge of each weight.
+ * @param of its plain bound, in USD per hour, and the nodes of the peer's plan
+ * @param spotTypesMin so many types are wished for each spot node
+ */
+export async function chargedProblem(
+  problem: Problem,
+  of: Pick<ChargedProblem, "boundUsdPerHour" | "peerNodes">,
+  weights: readonly number[],
+  spotTypesMin = 1,
+): Promise<ChargedProblem> {
+  const chargedUsdPerHour = new Map<number, number>();
+  for (const weight of weights) {
+    const nodeChargeUsdPerHour = chargeOf(of, weight);
+    chargedUsdPerHour.set(weight, await lowerBoundUsdPerHour(problem, { spotTypesMin, nodeChargeUsdPerHour }));
+  }
+  return { ...of, chargedUsdPerHour };
 }
 
 /** Price of plans above the plain bound, as a part of it, averaged: not less than this with so many of the peer's nodes on average. */

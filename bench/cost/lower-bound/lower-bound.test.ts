@@ -1,5 +1,5 @@
 import { CAPACITY_TYPE_LABEL } from "@joinery/api";
-import { type InstanceType, type Problem, solve } from "@joinery/scheduling";
+import { type InstanceType, isLaunchable, type Problem, solve } from "@joinery/scheduling";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -222,8 +222,8 @@ async function holdsForOurPlan(given: Problem): Promise<void> {
 /** A node whose cheapest offering is spot may list types that are to be had on demand alone; they are no choice of spot ones. */
 function isSpotType({ offerings }: InstanceType): boolean {
   return offerings.some(
-    ({ isAvailable, requirements }) =>
-      isAvailable && requirements.some(({ key, values }) => key === CAPACITY_TYPE_LABEL && values?.includes("spot")),
+    (offering) =>
+      isLaunchable(offering) && offering.requirements.some(({ key, values }) => key === CAPACITY_TYPE_LABEL && values?.includes("spot")),
   );
 }
 
