@@ -8,6 +8,7 @@ import { messageOf } from "../runtime/answers.ts";
 import type { Loop } from "../runtime/loop.ts";
 import { again, asleep, type Step } from "../runtime/step.ts";
 import { censusOf, nodeLimit } from "../state/node-slots.ts";
+import { createRecentCreations, type RecentCreations } from "./recent-creations.ts";
 import { createStaticPoolLoop, type StaticPool } from "./static-pools.ts";
 
 /** L-193. */
@@ -15,18 +16,22 @@ const UNSYNCED_MS = 1000;
 
 /** The loop of `static.provisioning`. */
 export function createStaticProvisioningLoop(rooms: Rooms): Loop {
-  return createStaticPoolLoop(rooms, "static.provisioning", (pool, signal) => provision(pool, rooms, signal));
+  const recent = createRecentCreations(rooms.clock);
+  return createStaticPoolLoop(rooms, "static.provisioning", (pool, signal) => provision(pool, recent, rooms, signal));
 }
 
-async function provision(pool: StaticPool, rooms: Rooms, signal: AbortSignal): Promise<Step> {
+async function provision(pool: StaticPool, recent: RecentCreations, rooms: Rooms, signal: AbortSignal): Promise<Step> {
   const { caches, cluster, slots, log } = rooms;
   if (!isReady(pool)) return asleep;
   if (!cluster.sync.hasCaughtUp) return again(UNSYNCED_MS);
   const name = pool.metadata?.name ?? "";
   const { replicas } = pool.spec;
   const { active, deleting } = censusOf(name, caches, cluster);
-  const wanted = replicas - active.length;
-  if (wanted <= 0) return asleep;
+  const lacking = replicas - active.length;
+  if (lacking <= 0) return asleep;
+  const lost = recent.lost(name, new Set(active.map(({ metadata }) => metadata?.uid ?? "")));
+  const wanted = lacking - lost.count;
+  if (wanted <= 0) return again(lost.restMs);
   const granted = slots.reserve(name, { limit: nodeLimit(pool), held: active.length + deleting.length, wanted });
   if (granted === 0) {
     // Only a change of the pool or of its NodeClaims can help, and either wakes it.
@@ -34,12 +39,12 @@ async function provision(pool: StaticPool, rooms: Rooms, signal: AbortSignal): P
     return asleep;
   }
   log.info({ NodePool: { name }, replicas, active: active.length, count: granted }, "provisioning static nodeclaims");
-  await createAll(pool, granted, rooms, signal);
-  return asleep;
+  await createAll(pool, granted, recent, rooms, signal);
+  return lost.count > 0 ? again(lost.restMs) : asleep;
 }
 
 /** L-196: all at once, each giving back its slot whatever became of it. */
-async function createAll(pool: StaticPool, count: number, rooms: Rooms, signal: AbortSignal): Promise<void> {
+async function createAll(pool: StaticPool, count: number, recent: RecentCreations, rooms: Rooms, signal: AbortSignal): Promise<void> {
   const { slots, vocabulary, log } = rooms;
   const nodepool = pool.metadata?.name ?? "";
   const wanted = toStaticNodeClaim(pool, vocabulary.wellKnown);
@@ -47,7 +52,9 @@ async function createAll(pool: StaticPool, count: number, rooms: Rooms, signal: 
     freeNames(pool, count, rooms).map(async (name) => {
       try {
         const created = await createNodeClaim(wanted, { name, nodepool }, rooms, signal);
-        if (created !== undefined) log.info({ NodePool: { name: nodepool }, NodeClaim: { name } }, "created nodeclaim");
+        if (created === undefined) return;
+        recent.note(nodepool, created.metadata?.uid ?? "");
+        log.info({ NodePool: { name: nodepool }, NodeClaim: { name } }, "created nodeclaim");
       } finally {
         slots.release(nodepool, 1);
       }

@@ -143,6 +143,23 @@ test("L-193, law 3: a new leader creates nothing that its predecessor created", 
   expect(world.claims()).toHaveLength(4);
 });
 
+test("L-84, L-192: what finds no capacity is tried again after ten seconds, not at once; what is wished for beside it does not wait", async () => {
+  const world = createWorld();
+  const noCapacity = () => ({ kind: "insufficient-capacity", message: "none left" }) as const;
+  world.cloud.onLaunch = noCapacity;
+  putPool(world, "default", { replicas: 3 });
+  world.start({ options });
+  await world.clock.advance(9_000);
+  expect(world.cloud.launches).toBe(3);
+  scale(world, 4);
+  await world.clock.advance(100);
+  expect(world.cloud.launches, "the fourth").toBe(4);
+  await world.clock.advance(MINUTE_MS);
+  expect(world.cloud.launches).toBeLessThanOrEqual(4 * 8);
+  world.cloud.onLaunch = undefined;
+  await world.until("Ready", () => ready(world).length === 4, MINUTE_MS);
+});
+
 test("L-200…L-203: the pool shrinks by its cheapest nodes, whatever its budgets say", async () => {
   const world = await withReplicas(3);
   world.api.put(`${NODE_POOLS}/default`, { spec: { disruption: { budgets: [{ nodes: "0" }] } } });
