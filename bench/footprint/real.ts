@@ -4,7 +4,7 @@
  * both, a burst of pending pods, the end of many pods, a clean stop of the leader. With `--from-empty`: no nodes, all pods applied at once; with
  * `--at-most-seconds` what is reached by then is told.
  */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -58,6 +58,7 @@ const limits = {
   cpus: options.cpus === undefined ? SMALLEST_BOX.cpus : Number(options.cpus),
 };
 const isFromEmpty = options["from-empty"];
+if (options.logs !== undefined) mkdirSync(options.logs, { recursive: true });
 const folder = mkdtempSync(join(tmpdir(), "joinery-footprint-"));
 const size = {
   nodes: isFromEmpty ? 0 : Number(options.nodes),
