@@ -132,6 +132,21 @@ describe("a pod's way", () => {
     const { series } = await scrape(controller.registry);
     expect(series("karpenter_pods_startup_duration_seconds_count")).toEqual([]);
   });
+
+  test("O-202, O-204: a job that ends before anybody sees it run was bound; one that fails unbound was not", async () => {
+    const { world, registry, advanceTo } = await aLife();
+    putPendingPod(world, "refused");
+    await advanceTo(11);
+    turn(world, "a", ["PodScheduled"], { spec: { nodeName: "n" } }, "Succeeded");
+    turn(world, "refused", [], {}, "Failed");
+    await advanceTo(12);
+    turn(world, "a", [], {}, "Succeeded");
+    await advanceTo(13);
+    const { value } = await scrape(registry);
+    expect(value("karpenter_pods_bound_duration_seconds_count")).toBe(1);
+    expect(value("karpenter_pods_bound_duration_seconds_sum")).toBe(11);
+    expect(value("karpenter_pods_provisioning_bound_duration_seconds_count")).toBe(1);
+  });
 });
 
 describe("how series of a pod that waits end", () => {

@@ -97,7 +97,7 @@ export function createPodMetrics(registry: Registry, { pods, nodes }: Caches, po
 
   function see({ type, object: pod }: Change<PodRecord>): void {
     const key = podKey(pod);
-    if (type === "deleted" || isTerminal(pod)) {
+    if (type === "deleted") {
       starting.delete(key);
       pending.delete(key);
       podTimes.forget(pod);
@@ -111,7 +111,11 @@ export function createPodMetrics(registry: Registry, { pods, nodes }: Caches, po
       const tookSeconds = sincePlaced(pod, pod.scheduledAtMs);
       if (tookSeconds !== undefined) provisioningBound.observe(dynamic(pod), tookSeconds);
     }
-    if (pod.readyAtMs !== undefined && starting.get(key) === pod.metadata.uid) {
+    // A short job may never have been seen to run; it was bound all the same.
+    if (isTerminal(pod)) {
+      starting.delete(key);
+      podTimes.forget(pod);
+    } else if (pod.readyAtMs !== undefined && starting.get(key) === pod.metadata.uid) {
       starting.delete(key);
       startup.observe({}, seconds(pod.readyAtMs - pod.createdAtMs));
       const tookSeconds = sincePlaced(pod, pod.readyAtMs);
