@@ -110,6 +110,23 @@ test("a leader hands its own Lease back when another controller turns up, and ac
   expect(await controller.registry.metrics()).toMatch(/^karpenter_nodeclaims_created_total{.*} 1$/m);
 });
 
+test("O-77: a leader that gives way to another shows no state any more, as if it had never led", async () => {
+  const world = createWorld();
+  putPool(world);
+  putPendingPod(world, "too-large", "1000");
+  const { controller } = world.start({ leaderElection: election("us") });
+  const shown = async () => {
+    const text = await controller.registry.metrics();
+    const gauges = [...text.matchAll(/^# TYPE (\w+) gauge$/gm)].map(([, name]) => name);
+    return gauges.filter((name) => new RegExp(`^${name}[{ ]`, "m").test(text));
+  };
+  await world.clock.advance(30_000);
+  expect(await shown()).toEqual(expect.arrayContaining(["karpenter_scheduler_unschedulable_pods_count", "workqueue_depth"]));
+  startKarpenter(world);
+  await world.until("standing by", () => controller.state === "standby", 1000);
+  expect(await shown()).toEqual(["leader_election_master_status"]);
+});
+
 test("where the role does not let Leases of other namespaces be seen, a replica leads all the same, and says so once", async () => {
   const world = createWorld();
   startKarpenter(world);

@@ -240,6 +240,8 @@ export function createController(settings: ControllerOptions): Controller {
       for (const end of observations) end();
       podTimes.clear();
       costs.clear();
+      metrics.endTerm();
+      observe.endTerm();
       current.dispose();
       cluster = undefined;
       cloudFault = undefined;

@@ -16,7 +16,7 @@ export function createCoreMetrics(registry: Registry, clock: Clock) {
     new Histogram<T>({ name: `karpenter_${name}`, help, labelNames: [...labelNames], buckets, registers });
   const disruption = ["reason", "nodepool", "capacity_type", "consolidation_policy", "termination_mode"] as const;
 
-  return {
+  const metrics = {
     nodeClaimsCreated: counter("nodeclaims_created_total", "NodeClaims created.", ["reason", "nodepool", "min_values_relaxed"]),
     nodeClaimsTerminated: counter("nodeclaims_terminated_total", "NodeClaims whose finalizer was removed.", [
       "nodepool",
@@ -79,6 +79,15 @@ export function createCoreMetrics(registry: Registry, clock: Clock) {
       "result",
     ]),
     unschedulablePods: gauge("scheduler_unschedulable_pods_count", "Pods that the last solve left unplaced.", ["controller"]),
+  };
+  return {
+    ...metrics,
+    /** O-77: who leads no more shows no state. What was counted stays. */
+    endTerm() {
+      const { queueDepth, pendingPodsByZone, unschedulablePods, deletionCostPending, ignoredPods } = metrics;
+      for (const state of [queueDepth, pendingPodsByZone, unschedulablePods, deletionCostPending]) state.reset();
+      withoutSeries(ignoredPods);
+    },
   };
 }
 

@@ -18,8 +18,14 @@ const RESULTS = { done: "success", again: "requeue_after", retry: "requeue", err
 /** Queue durations start far below a millisecond. */
 const QUEUE_BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000];
 
-/** Makes the hooks of each controller's queue. */
-export function createRuntimeMetrics(registry: Registry, clock: Clock): (controller: string, workers: number) => LoopMetrics {
+export interface RuntimeMetrics {
+  /** Makes the hooks of one controller's queue. */
+  (controller: string, workers: number): LoopMetrics;
+  /** The controllers have ended: how much waits and works is told no more (O-77). What was counted stays. */
+  endTerm(): void;
+}
+
+export function createRuntimeMetrics(registry: Registry, clock: Clock): RuntimeMetrics {
   const registers = [registry];
   const workClock = createWorkClock(registry, clock);
   const labelNames = ["controller"] as const;
@@ -100,7 +106,7 @@ export function createRuntimeMetrics(registry: Registry, clock: Clock): (control
     registers,
   });
 
-  return (controller, workers) => {
+  const observe = (controller: string, workers: number): LoopMetrics => {
     const name = { name: controller, controller };
     maxWorkers.set({ controller }, workers);
     return {
@@ -127,4 +133,10 @@ export function createRuntimeMetrics(registry: Registry, clock: Clock): (control
       onStuck: () => terminalErrors.inc({ controller }),
     };
   };
+  return Object.assign(observe, {
+    endTerm() {
+      for (const gauge of [depth, maxWorkers, activeWorkers]) gauge.reset();
+      workClock.clear();
+    },
+  });
 }

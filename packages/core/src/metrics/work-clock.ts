@@ -7,6 +7,8 @@ export interface WorkClock {
   start(controller: string): void;
   /** Something that took so long has ended. */
   end(controller: string, tookMs: number): void;
+  /** Nobody works any more. */
+  clear(): void;
 }
 
 /** Starts of what is under way, counted: which key started when does not matter here. */
@@ -41,5 +43,6 @@ export function createWorkClock(registry: Registry, clock: Clock): WorkClock {
   return {
     start: (controller) => add(controller, clock.monotonicMs(), 1),
     end: (controller, tookMs) => add(controller, clock.monotonicMs() - tookMs, -1),
+    clear: () => startsOf.clear(),
   };
 }
