@@ -5,6 +5,7 @@ import type { KubeObject } from "@joinery/api";
 import { createRealClock, loadTransport, type Transport } from "@joinery/kube";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { CORE_CASES, NODE_CLASS_CASES, serverVerdict } from "../manifests/server-verdict.ts";
 import { connect, installCrds } from "./cluster.ts";
 
 interface Expected {
@@ -55,6 +56,14 @@ describe("accepted by the real server", () => {
     const answers = await ask(join(manifests, "good", file));
     expect(answers.length).toBeGreaterThan(0);
     expect(answers.filter(({ status }) => status >= 400)).toEqual([]);
+  });
+});
+
+describe("cases of the API's rules: the same verdict as the schemas and the sandbox give, in words that say the same", () => {
+  test.each([...CORE_CASES, ...NODE_CLASS_CASES])("$title", async (one) => {
+    const { isTaken, message } = await serverVerdict(one, transport);
+    const expected = one.refusal === undefined ? "" : expect.stringMatching(one.refusal);
+    expect({ isTaken, message }).toEqual({ isTaken: one.refusal === undefined, message: expected });
   });
 });
 
