@@ -85,6 +85,7 @@ test("there is a case for each reason code that a plan can have", async () => {
       "reserved-capacity",
       "unsupported",
       "next-solve",
+      "invalid-requirement",
     ].sort(),
   );
 });

@@ -30,6 +30,7 @@ export {
 export type { FoundFix } from "./explain/fix-search.ts";
 export type { FunnelStage, PoolFunnel } from "./explain/funnel.ts";
 export type { LaunchChoice } from "./explain/launch-choice.ts";
+export { type MendedPods, mendPods, type WrongPods } from "./explain/mend-pods.ts";
 export { nearestWords, nearKey, nearValue, nearWord } from "./explain/near-word.ts";
 export type { RefusedPlaces } from "./explain/place-refusals.ts";
 export { flexibilityUsdPerHour } from "./improve/flexibility-cost.ts";

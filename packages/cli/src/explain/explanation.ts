@@ -20,6 +20,7 @@ import { keyOf } from "../object-key.ts";
 import type { Question } from "../plan/make-plan.ts";
 import { findPods, notFound } from "./find-pods.ts";
 import { explainOptions, type Fix, fixOf } from "./fixes.ts";
+import { wrongPods } from "./wrong-pods.ts";
 
 type Outcome = "unschedulable" | "new-node" | "existing-node" | "running" | "left-out";
 
@@ -69,7 +70,8 @@ const HEAD = { apiVersion: "joinery.dev/v1", kind: "Explanation" } as const;
 
 export function explainPods(name: string, question: Question): Explanation {
   const { owner, pods } = findPods(name, question);
-  const explainer = createExplainer(question.problem, explainOptions(question));
+  const options = explainOptions(question);
+  const explainer = createExplainer(question.problem, options);
   const rejected = new Map(question.rejected.map(({ pod, reasons }) => [keyOf(pod), reasons]));
   const refused = new Set([...rejected.keys(), ...explainer.plan.unschedulable.map(({ pod }) => pod)]);
   const unplaced = pods.filter((pod) => refused.has(keyOf(pod)));
@@ -84,8 +86,17 @@ export function explainPods(name: string, question: Question): Explanation {
     pod: key,
   };
   const own = rejected.get(key);
-  if (own !== undefined)
-    return { ...HEAD, subject: { ...subject, outcome: "unschedulable" }, ...NOTHING, reasons: own.map(toReasonDocument) };
+  if (own !== undefined) {
+    const { answer, fix } = wrongPods(question, options)(key) ?? {};
+    return {
+      ...HEAD,
+      subject: { ...subject, outcome: "unschedulable" },
+      ...NOTHING,
+      ...(answer && { funnel: answer.funnel, nearest: answer.nearest ?? null }),
+      reasons: own.map(toReasonDocument),
+      fix: fixOf(fix, owner, question) ?? null,
+    };
+  }
   const answer = explainer.pod(key);
   if (answer === undefined) return unplanned(subject, pod);
   const facts = podFacts(answer, explainer, question);

@@ -6,6 +6,7 @@ import type { Question } from "../plan/make-plan.ts";
 import { virtualPodObjects } from "../plan/planned-buffers.ts";
 import { type FindOther, type Patch, patchesOf } from "./fix-patch.ts";
 import { type Owner, ownerOf } from "./owner.ts";
+import { wrongPods } from "./wrong-pods.ts";
 
 export interface Fix {
   readonly message: string;
@@ -48,12 +49,13 @@ export function explainOptions({ source, objects, buffers }: Pick<Question, "sou
 }
 
 /** By `namespace/name` of the pod. */
-export function fixesOf(question: Question, explainer: Explainer): ReadonlyMap<string, Fix> {
-  const { source, objects, problem, buffers } = question;
+export function fixesOf(question: Question, explainer: Explainer, options: ExplainOptions): ReadonlyMap<string, Fix> {
+  const { source, objects, problem, buffers, rejected } = question;
   const fixes = new Map<string, Fix>();
   const byWorkload = new Map<string, Fix | undefined>();
   const most = Math.max(1, Math.min(WORKLOADS_MAX, Math.floor(PODS_SOLVED_MAX / Math.max(1, problem.pods.length))));
-  const unplaced = new Set(explainer.plan.unschedulable.map(({ pod }) => pod));
+  const unplaced = new Set([...explainer.plan.unschedulable.map(({ pod }) => pod), ...rejected.map(({ pod }) => keyOf(pod))]);
+  const findMended = wrongPods(question, options);
   if (unplaced.size === 0) return fixes;
   for (const pod of [...objects.of(Pods), ...virtualPodObjects(buffers)]) {
     const key = keyOf(pod);
@@ -61,7 +63,7 @@ export function fixesOf(question: Question, explainer: Explainer): ReadonlyMap<s
     const owner = ownerOf(pod, source);
     const workload = workloadName(owner);
     if (!byWorkload.has(workload))
-      byWorkload.set(workload, byWorkload.size < most ? fixOf(explainer.fix(key), owner, question) : undefined);
+      byWorkload.set(workload, byWorkload.size < most ? fixOf(explainer.fix(key) ?? findMended(key)?.fix, owner, question) : undefined);
     const fix = byWorkload.get(workload);
     if (fix !== undefined) fixes.set(key, fix);
   }

@@ -38,8 +38,9 @@ function headline({ subject, node, existingNode }: Explanation): string {
 function refusalLines(explanation: Explanation, style: Terminal["style"]): string[] {
   const { funnel, nearest, reasons, otherPlaces } = explanation;
   const lines: string[] = [];
-  if (funnel.length === 0)
-    lines.push(...reasons.map(({ code, message }) => `  ${style("yellow", code)}  ${message.replaceAll("\n", " ")}`));
+  // What is wrong with the pod itself is in no funnel.
+  const told = reasons.filter(({ code }) => funnel.length === 0 || code === "invalid-requirement");
+  lines.push(...told.map(({ code, message }) => `  ${style("yellow", code)}  ${shortLists(message.replaceAll("\n", " "))}`));
   for (const pool of funnel) lines.push("", ...funnelLines(pool));
   if (nearest !== null) lines.push("", `Nearest miss: ${nearest.nodePool}, ${stageText(nearest)}: ${nearest.reason ?? ""}`);
   lines.push(
@@ -47,6 +48,16 @@ function refusalLines(explanation: Explanation, style: Terminal["style"]): strin
     ...placeLines("Nodes planned for other pods", otherPlaces?.plannedNodes),
   );
   return [...lines, ...laterLines(explanation), "", ...fixLines(explanation, style)];
+}
+
+/** Of the labels that may be asked for the catalogue of EC2 has dozens. */
+const LISTED_MAX = 8;
+
+function shortLists(message: string): string {
+  return message.replace(/\[([^\]]*)\]/g, (list, words: string) => {
+    const all = words.split(" ");
+    return all.length <= LISTED_MAX ? list : `[${all.slice(0, LISTED_MAX).join(" ")} and ${all.length - LISTED_MAX} more]`;
+  });
 }
 
 /** Where no edit is proposed: what has to change instead, as far as that can be said. */

@@ -162,7 +162,7 @@ export async function makePlan(request: PlanRequest): Promise<PlanResult> {
     existingUsdPerHour: existing.usdPerHour,
     flexibilityUsdPerHour: flexibilityUsdPerHour(problem, plan),
   });
-  const fixes = fixesOf(question, explainer);
+  const fixes = fixesOf(question, explainer, options);
   const unschedulable = document.unschedulable.map((entry) => {
     const fix = fixes.get(entry.pod);
     return fix === undefined ? entry : { ...entry, fix };

@@ -29,6 +29,8 @@ export type PodEdit =
       readonly expression: number;
       readonly key: string;
       readonly to?: NodeSelectorRequirement;
+      /** Nothing is left of one of several terms, which would select no node, so that all of them go. */
+      readonly isAll?: true;
     }
   | { readonly kind: "lower-request"; readonly resource: string; readonly from: number; readonly to: number }
   | { readonly kind: "rename-resource"; readonly from: string; readonly to: string }
@@ -79,6 +81,7 @@ export function editText(edit: Edit): string {
       if (edit.to === undefined) return `remove ${edit.key} from the node selector`;
       return `write ${edit.to.key}: ${edit.to.value} in the node selector${edit.to.key === edit.key ? "" : ` instead of ${edit.key}`}`;
     case "node-affinity":
+      if (edit.isAll === true) return `remove all terms of the required node affinity, of which one has only the expression on ${edit.key}`;
       if (edit.to === undefined) return `remove the expression on ${edit.key} from the required node affinity`;
       return `write ${itemText(edit.to)} in the required node affinity`;
     case "lower-request":
@@ -262,7 +265,8 @@ export function editedPodTerms(affinity: Affinity, edit: Omit<Extract<Edit, { ki
 /** For the pod's template too, whose affinity has the same form. A term that loses its last expression would match nothing, so it goes. */
 export function editedAffinity(affinity: Affinity, { term, expression, to }: Extract<Edit, { kind: "node-affinity" }>): Affinity {
   const { requiredDuringSchedulingIgnoredDuringExecution: required, ...preferred } = affinity.nodeAffinity ?? {};
-  const terms = (required?.nodeSelectorTerms ?? []).map((one, index) => {
+  if (required === undefined) return affinity;
+  const terms = required.nodeSelectorTerms.map((one, index) => {
     if (index !== term) return one;
     const { matchExpressions = [] } = one;
     return {

@@ -6,16 +6,19 @@ import type { AskedPool } from "./candidate-edits.ts";
 import type { Edit } from "./edit.ts";
 import { nearKey, nearValue } from "./near-word.ts";
 
+type LabelEdit = Extract<Edit, { kind: "node-selector" | "node-affinity" }>;
+type Pools = readonly Pick<AskedPool, "template">[];
+
 /** Keys and values that are nearly those that some pool offers. */
-export function corrections(pools: readonly AskedPool[], shape: PodShape): Edit[] {
+export function corrections(pools: Pools, shape: PodShape): LabelEdit[] {
   const keys = knownKeys(pools);
-  const selector = Object.entries(shape.nodeSelector ?? {}).flatMap(([key, value]): Edit[] => {
+  const selector = Object.entries(shape.nodeSelector ?? {}).flatMap(([key, value]): LabelEdit[] => {
     const meant = keys.has(key) ? undefined : nearKey(key, keys);
     if (meant !== undefined) return [{ kind: "node-selector", key, to: { key: meant, value: meantValue(pools, meant, value) ?? value } }];
     const near = meantValue(pools, key, value);
     return near === undefined ? [] : [{ kind: "node-selector", key, to: { key, value: near } }];
   });
-  const affinity = expressionsOf(shape).flatMap(({ term, expression, item }): Edit[] => {
+  const affinity = expressionsOf(shape).flatMap(({ term, expression, item }): LabelEdit[] => {
     const { key, operator, values = [] } = item;
     const meant = keys.has(key) ? undefined : nearKey(key, keys);
     const near = operator === "In" ? values.map((value) => meantValue(pools, meant ?? key, value) ?? value) : values;
@@ -30,12 +33,12 @@ export function corrections(pools: readonly AskedPool[], shape: PodShape): Edit[
 }
 
 /** Of a value that nobody sells; what is sold, and left out by the pools, was not mistyped. */
-function meantValue(pools: readonly AskedPool[], key: string, value: string): string | undefined {
+function meantValue(pools: Pools, key: string, value: string): string | undefined {
   const offered = offeredValues(pools, key);
   return offered.has(value) || isSold(pools, key, value) ? undefined : nearValue(key, value, offered);
 }
 
-function isSold(pools: readonly AskedPool[], key: string, value: string): boolean {
+function isSold(pools: Pools, key: string, value: string): boolean {
   return pools.some(({ template: { catalog } }) =>
     catalog
       .findLabel(key)
@@ -45,11 +48,11 @@ function isSold(pools: readonly AskedPool[], key: string, value: string): boolea
 }
 
 /** Labels that nodes of some pool have. */
-export function knownKeys(pools: readonly AskedPool[]): ReadonlySet<string> {
+export function knownKeys(pools: Pools): ReadonlySet<string> {
   return new Set(pools.flatMap(({ template: { wellKnown, root } }) => [...wellKnown, ...Array.from(root.requirements, ({ key }) => key)]));
 }
 
-function offeredValues(pools: readonly AskedPool[], key: string): ReadonlySet<string> {
+function offeredValues(pools: Pools, key: string): ReadonlySet<string> {
   const values = pools.flatMap(({ template: { root, catalog } }) => {
     const own = root.requirements.find(key);
     const label = catalog.findLabel(key)?.offeredBy((variant) => isIn(root.compatible, variant), key);
@@ -92,17 +95,33 @@ function isOfImages(key: string, values: readonly string[]): boolean {
   return key === OS_LABEL || (normalizeLabel(key) === ARCH_LABEL && values.some((value) => ARCHITECTURES.has(value)));
 }
 
-export function removals(shape: PodShape): Edit[] {
+export function removals(shape: PodShape): LabelEdit[] {
   const selector = Object.entries(shape.nodeSelector ?? {})
     .filter(([key, value]) => !isOfImages(key, [value]))
     .map(([key]) => ({ kind: "node-selector", key }) as const);
   const affinity = expressionsOf(shape)
     .filter(({ item: { key, values = [] } }) => !isOfImages(key, values))
-    .map(({ term, expression, item: { key } }) => ({ kind: "node-affinity", term, expression, key }) as const);
+    .map(({ term, expression, isOnly, item: { key } }) => ({
+      ...({ kind: "node-affinity", term, expression, key } as const),
+      ...(isOnly && ({ isAll: true } as const)),
+    }));
   return [...selector, ...affinity];
 }
 
-function expressionsOf({ affinity }: PodShape): { term: number; expression: number; item: NodeSelectorRequirement }[] {
+interface Expression {
+  readonly term: number;
+  readonly expression: number;
+  readonly item: NodeSelectorRequirement;
+  /** Its term says nothing else, and there are others. */
+  readonly isOnly: boolean;
+}
+
+function expressionsOf({ affinity }: PodShape): Expression[] {
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
-  return terms.flatMap(({ matchExpressions = [] }, term) => matchExpressions.map((item, expression) => ({ term, expression, item })));
+  return terms.flatMap(({ matchExpressions = [], matchFields = [] }, term) =>
+    matchExpressions.map((item, expression) => ({
+      ...{ term, expression, item },
+      isOnly: terms.length > 1 && matchExpressions.length === 1 && matchFields.length === 0,
+    })),
+  );
 }
