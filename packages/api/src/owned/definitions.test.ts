@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { checkDefinition } from "../schema/definition.ts";
 import { crdOf, OWNED_KINDS } from "./definitions.ts";
-import { CapacityBuffers, Ec2NodeClasses, NodeClaims, NodePools } from "./kinds.ts";
+import { CapacityBuffers, Ec2NodeClasses, KwokNodeClasses, NodeClaims, NodeOverlays, NodePools } from "./kinds.ts";
 import { crdFiles } from "./render.ts";
 
 const GENERATED = new URL("../../../../charts/joinery-crd/templates/", import.meta.url);
@@ -34,10 +34,16 @@ describe("section 1: addresses", () => {
     });
   });
 
-  test("columns", () => {
-    expect(
-      crdOf(NodePools).spec.versions[0]?.additionalPrinterColumns?.map(({ name, priority = 0 }) => `${name}${"*".repeat(priority)}`),
-    ).toEqual(["NodeClass", "Nodes", "Ready", "Age", "Weight*", "CPU*", "Memory*"]);
+  test.each([
+    [NodePools, ["NodeClass", "Nodes", "Ready", "Age", "Weight*", "CPU*", "Memory*"]],
+    [NodeClaims, ["Type", "Capacity", "Zone", "Node", "Ready", "Age", "ImageID*", "ID*", "NodePool*", "NodeClass*", "Drifted*"]],
+    [NodeOverlays, ["Ready", "Age", "Weight*"]],
+    [CapacityBuffers, ["Strategy", "PodTemplate", "Replicas", "ConditionsType", "ConditionsStatus", "ConditionsReason", "Age"]],
+    [Ec2NodeClasses, ["Ready", "Age", "Role*"]],
+    [KwokNodeClasses, []],
+  ])("section 1: columns of $kind", (kind, columns) => {
+    const shown = crdOf(kind).spec.versions[0]?.additionalPrinterColumns ?? [];
+    expect(shown.map(({ name, priority = 0 }) => `${name}${"*".repeat(priority)}`)).toEqual(columns);
   });
 });
 
