@@ -126,9 +126,11 @@ export function createController(settings: ControllerOptions): Controller {
   const podTimes = createPodTimes(clock);
   const costs = createPoolCosts(caches);
   // O-17: series per object, and events about their conditions.
-  const observers = options.isClusterStateObservabilityDisabled
-    ? []
-    : [createConditionWatches(registry, caches, clock, options.isCapacityBufferOn), createPodMetrics(registry, caches, podTimes, clock)];
+  const hasCoreKinds = !options.isClusterStateObservabilityDisabled;
+  const observers = [
+    createConditionWatches(registry, caches, clock, { hasCoreKinds, hasBuffers: options.isCapacityBufferOn }),
+    ...(hasCoreKinds ? [createPodMetrics(registry, caches, podTimes, clock)] : []),
+  ];
   const { master, slowPath } = createLeadershipMetrics(registry);
   const leadership: Leadership = createLeadership(settings.leaderElection, {
     kube: leaseKube,
@@ -141,11 +143,7 @@ export function createController(settings: ControllerOptions): Controller {
   let state: ControllerState = "new";
   let cloudFault: string | undefined;
   let cluster: Cluster | undefined;
-  registerStateMetrics(
-    registry,
-    { caches, costs, vocabulary, nodeClassKinds, clock, cluster: () => cluster },
-    !options.isClusterStateObservabilityDisabled,
-  );
+  registerStateMetrics(registry, { caches, costs, vocabulary, nodeClassKinds, clock, cluster: () => cluster }, hasCoreKinds);
 
   /** O-81: without an election nobody is the master. */
   function showMaster(value: 0 | 1): void {

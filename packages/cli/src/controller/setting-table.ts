@@ -30,7 +30,12 @@ export const settingTable = {
   disableLeaderElection: setting("disable-leader-election", "bool", false, "run without a Lease; only for a single replica"),
   leaderElectionName: setting("leader-election-name", "text", "karpenter-leader-election", "name of the Lease"),
   leaderElectionNamespace: setting("leader-election-namespace", "text", "", "namespace of the Lease; the pod's own by default"),
-  disableClusterStateObservability: setting("disable-cluster-state-observability", "bool", false, "no metrics per pod, node and pool"),
+  disableClusterStateObservability: setting(
+    "disable-cluster-state-observability",
+    "bool",
+    false,
+    "no metrics per pod, node and pool, and no events about their conditions",
+  ),
   cpuRequests: setting("cpu-requests", "int", 1000, "CPU of the container in millicores; scales the number of workers"),
   logLevel: setting("log-level", "text", "info", "debug, info or error"),
   enableProfiling: setting("enable-profiling", "bool", false, "profiles on the metrics port, under /debug/pprof/"),

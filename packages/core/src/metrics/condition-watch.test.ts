@@ -70,7 +70,7 @@ async function aWorld(hasBuffers = true) {
   const registry = createMetricsRegistry();
   const random = createRandom(1);
   const caches = createCaches({ kube, clock, random, nodeClassKinds: [Ec2NodeClasses], log: silentLogger, wants: { buffers: true } });
-  const watch = createConditionWatches(registry, caches, clock, hasBuffers);
+  const watch = createConditionWatches(registry, caches, clock, { hasCoreKinds: true, hasBuffers });
   const stop = new AbortController();
   void caches.run(stop.signal);
   const synced = caches.whenSynced();

@@ -74,6 +74,23 @@ test("sections 8.2, 8.3, 8.5…8.8: what dashboards ask for is there, and goes w
   expect(after).toMatch(/^karpenter_nodes_drained_total{nodepool="default"} 1$/m);
 });
 
+test("O-17, scenario 60: without observability there are no series of pods, nodes, pools and their conditions; those of node classes stay", async () => {
+  const world = createWorld();
+  putPool(world);
+  putPendingPod(world, "a");
+  const { controller } = world.start({ options: { isClusterStateObservabilityDisabled: true } });
+  await world.until("Ready", () => world.claims().some((claim) => claimCondition(claim, "Ready").status === "True"));
+  await world.clock.advance(1000);
+  const text = await controller.registry.metrics();
+  expect(text).not.toMatch(
+    /^(karpenter_(pods_(state|startup|un|bound|provisioning)|nodes_(allocatable|total|system|current)|nodepools_)|operator_(nodeclaim|nodepool|node)_)\w*[{ ]/m,
+  );
+  expect(text).toMatch(/^operator_testnodeclass_status_condition_count{.*type="Ready",status="True".*} 1$/m);
+  expect(text).toMatch(/^operator_status_condition_count{.*kind="TestNodeClass".*} 1$/m);
+  expect(text).toMatch(/^karpenter_cluster_state_node_count 1$/m);
+  expect(world.events().filter(({ reason }) => ["Launched", "Registered", "Initialized"].includes(reason))).toEqual([]);
+});
+
 test("O-77: a standby shows no state", async () => {
   const world = createWorld();
   putPool(world);
