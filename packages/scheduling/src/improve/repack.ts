@@ -5,6 +5,7 @@
  */
 import { downsize, type Entry, entriesOf, fillBin, Opener } from "./construct.ts";
 import { CoverProgram } from "./cover-program.ts";
+import { EntryQueue } from "./entry-queue.ts";
 import type { Filler } from "./filler.ts";
 import { type Bin, priceOf } from "./packing.ts";
 import type { PackingModel } from "./packing-model.ts";
@@ -18,8 +19,8 @@ const ROWS_MAX = 300;
 /** Of the steps that are left: most of what is won is won here. */
 const STEPS_SHARE = 0.95;
 /** Of these for the first program, and for each later one of what is left then. */
-const FIRST_SHARE = 0.6;
-const LATER_SHARE = 0.4;
+const FIRST_SHARE = 0.5;
+const LATER_SHARE = 0.3;
 /** A pattern that saves less of its price is not worth its place. */
 const SAVING_MIN = 5e-4;
 /** After so many turns with varied values that found nothing, none is looked for. */
@@ -30,9 +31,9 @@ const NEAR_RATIO = 1.05;
 /** Kinds of nodes beyond it are left alone for some turns. */
 const FAR_RATIO = 1.3;
 const NAP_TURNS = 3;
-/** From this part of a node on, it is bought whole, of a quarter of those that are bought in part. */
+/** From this part of a node on, it is bought whole, of half of those that are bought in part. */
 const ROUND_UP_FROM = 0.6;
-const ROUND_UP_SHARE = 0.25;
+const ROUND_UP_SHARE = 0.5;
 /** What parts are wrong by. */
 const DUST = 1e-6;
 /** Multiplications that take as long as a visit. */
@@ -92,7 +93,33 @@ class Repacking {
       const last = this.#opener.finishWith(this.#entries);
       if (last !== undefined && this.#priceOf(last) <= program.price * (1 + SAVING_MIN)) return [...bins, last];
       if (!this.#buy(program.bought, bins)) return undefined;
+      if (this.#filler.visits >= this.#end) return this.#withRest(bins);
     }
+  }
+
+  /** What is left when the steps are used up is opened one by one, the least price by value first; values are those of the last program. */
+  #withRest(bins: Bin[]): Bin[] | undefined {
+    const filler = this.#filler;
+    const opener = this.#opener;
+    const stale = new Float64Array(this.#entries.length);
+    const queue = new EntryQueue(stale);
+    let price = 0;
+    let finish: Bin[] | undefined;
+    let finishPrice = Number.POSITIVE_INFINITY;
+    filler.narrow();
+    while (filler.hasRest) {
+      const last = opener.finishWith(this.#entries);
+      if (last !== undefined && price + this.#priceOf(last) < finishPrice) {
+        finishPrice = price + this.#priceOf(last);
+        finish = [...bins, last];
+      }
+      const next = opener.cheapest(this.#entries, stale, queue, () => {});
+      if (next === undefined) return finish;
+      downsize(this.#model, next);
+      price += this.#priceOf(next);
+      bins.push(next);
+    }
+    return price < finishPrice ? bins : finish;
   }
 
   #priceOf({ space, column }: Bin): number {
@@ -116,7 +143,7 @@ class Repacking {
       dry = found.length === 0 ? dry + 1 : 0;
       if (found.length > 0) this.#offerAgain(program, patterns);
     }
-
+    this.#setValues(program, rows, 0);
     return program;
   }
 
@@ -131,7 +158,6 @@ class Repacking {
   #offer(program: CoverProgram<NodePattern>, pattern: NodePattern): boolean {
     const before = program.work;
     const isTaken = program.offer(pattern, SAVING_MIN);
-
     this.#filler.visits += Math.round((program.work - before) / WORK_PER_VISIT);
     return isTaken;
   }
@@ -178,9 +204,7 @@ class Repacking {
       .map(({ pattern, amount }) => ({ pattern, part: amount - Math.floor(amount + DUST) }))
       .filter(({ part }) => part > DUST)
       .sort((one, other) => other.part - one.part);
-    // When the steps are used up, everything is bought that holds any pods.
-    const isLate = this.#filler.visits >= this.#end;
-    const large = parts.filter(({ part }, index) => isLate || (part >= ROUND_UP_FROM && index <= parts.length * ROUND_UP_SHARE));
+    const large = parts.filter(({ part }, index) => part >= ROUND_UP_FROM && index <= parts.length * ROUND_UP_SHARE);
     for (const { pattern } of large) this.#place(pattern.bin, bins);
     // Something has to be bought, or it would never end.
     for (const { pattern } of parts) if (bins.length === before) this.#place(pattern.bin, bins);

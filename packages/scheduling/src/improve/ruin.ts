@@ -43,6 +43,9 @@ class Ruin {
   readonly #ratios: Float64Array;
   /** What pods are worth when nothing is varied. */
   readonly #values: Float64Array;
+  /** Of a node that is being tried. */
+  readonly #load: Float64Array;
+  readonly #items: number[] = [];
 
   constructor(model: PackingModel, filler: Filler, start: readonly Bin[], random: SeededRandom) {
     this.#model = model;
@@ -53,6 +56,7 @@ class Ruin {
     this.#bins = start.map(copyOf);
     this.#values = filler.values.slice();
     this.#ratios = new Float64Array(this.#entries.length);
+    this.#load = new Float64Array(model.width);
   }
 
   run(stepsMax: number): Bin[] {
@@ -174,12 +178,19 @@ class Ruin {
     }
     for (const index of order) {
       const known = changed.get(index);
-      const bin = known ?? copyOf(this.#bins[index]!);
-      if (bin.column < 0) continue;
-      const pods = bin.items.length;
-      const load = bin.load[0]!;
-      fillBin(this.#filler, bin);
-      if (known === undefined && (bin.items.length !== pods || bin.load[0] !== load)) changed.set(index, bin);
+      if (known !== undefined) {
+        if (known.column >= 0) fillBin(this.#filler, known);
+        continue;
+      }
+      const { space, column, load, items, residents } = this.#bins[index]!;
+      if (column < 0) continue;
+      // Most nodes take nothing, and a copy of each of them would cost more than the try.
+      this.#load.set(load);
+      this.#items.length = 0;
+      for (let at = 0; at < items.length; at++) this.#items.push(items[at]!);
+      this.#filler.fill(space, column, this.#load, this.#items);
+      const isSame = this.#items.length === items.length && this.#load.every((used, r) => used === load[r]);
+      if (!isSame) changed.set(index, { space, column, load: this.#load.slice(), items: this.#items.slice(), residents });
     }
   }
 

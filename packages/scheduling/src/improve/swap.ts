@@ -11,8 +11,8 @@ const LEAVING_MAX = 3;
 const PASSES_MAX = 6;
 /** USD per hour: what sums are wrong by. */
 const GAIN_MIN = 1e-12;
-/** Divisions take their time. */
-const VISITS_PER_CANDIDATE = 2;
+/** Measured: a candidate is a matter of a few divisions, a visit of the filler one of several. */
+const VISITS_PER_CANDIDATE = 0.5;
 
 interface Swap {
   readonly from: number;
@@ -48,25 +48,37 @@ class Exchange {
   readonly #free: Float64Array;
   /** The same with what the leaving pods leave. */
   readonly #room: Float64Array;
-  /** Kinds that may come, how many pods of each could be here, and one of its groups. */
-  readonly #coming: readonly { readonly kind: number; readonly most: number; readonly group: number }[];
+  /** Kinds that may come. */
+  readonly #coming: Int32Array;
+  /** By place among those: how many more pods could be here, what one of them is worth, and, as a row, what it asks for. */
+  readonly #most: Float64Array;
+  readonly #worth: Float64Array;
+  readonly #requests: Float64Array;
 
   constructor(filler: Filler, kinds: PodKinds, bin: Bin, counts: Map<number, number>) {
-    const { model, remaining } = filler;
+    const { model, remaining, values } = filler;
+    const { width } = model;
     const { columns, groups } = model.spaces[bin.space]!;
     const types = columns.spotTypes[bin.column]!;
     this.#filler = filler;
     this.#bin = bin;
     this.#counts = counts;
     this.#kinds = kinds;
-    this.#free = Float64Array.from(bin.load, (used, r) => columns.rooms[bin.column * model.width + r]! - used);
-    this.#room = new Float64Array(model.width);
+    this.#free = Float64Array.from(bin.load, (used, r) => columns.rooms[bin.column * width + r]! - used);
+    this.#room = new Float64Array(width);
     const welcome = new Set<number>();
     for (const group of groups) if (remaining[group]! > 0) welcome.add(kinds.kindOfGroup[group]!);
     filler.visits += groups.length;
-    this.#coming = [...welcome]
-      .map((kind) => ({ kind, most: kinds.availableOf(kind, remaining), group: kinds.members[kind]![0]! }))
-      .filter(({ kind, group }) => kinds.isFree(kind) && model.spotTypesNeeded[group]! <= types);
+    const coming: number[] = [];
+    for (const kind of welcome) if (kinds.isFree(kind) && model.spotTypesNeeded[kinds.members[kind]![0]!]! <= types) coming.push(kind);
+    this.#coming = Int32Array.from(coming);
+    this.#most = Float64Array.from(coming, (kind) => kinds.availableOf(kind, remaining) - (counts.get(kind) ?? 0));
+    this.#worth = Float64Array.from(coming, (kind) => values[this.#groupOf(kind)]!);
+    this.#requests = new Float64Array(coming.length * width);
+    for (const [place, kind] of coming.entries()) {
+      const group = this.#groupOf(kind);
+      this.#requests.set(model.requests.subarray(group * width, (group + 1) * width), place * width);
+    }
   }
 
   /** Changes the counts and the bin's load; says whether it did. */
@@ -86,8 +98,8 @@ class Exchange {
           this.#free[r] = this.#free[r]! - more;
           load[r] = load[r]! + more;
         }
-        this.#counts.set(from, this.#counts.get(from)! - best.leaving);
-        this.#counts.set(best.to, (this.#counts.get(best.to) ?? 0) + best.coming);
+        this.#add(from, -best.leaving);
+        this.#add(best.to, best.coming);
         isBetter = true;
       }
       if (!isBetter) break;
@@ -96,33 +108,47 @@ class Exchange {
     return isChanged;
   }
 
+  #add(kind: number, count: number): void {
+    this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + count);
+    const place = this.#coming.indexOf(kind);
+    if (place >= 0) this.#most[place] = this.#most[place]! - count;
+  }
+
   #groupOf(kind: number): number {
     return this.#kinds.members[kind]![0]!;
   }
 
   #bestSwap(from: number): Swap | undefined {
     const { model, values } = this.#filler;
-    const { width, requests } = model;
+    const { width } = model;
     const room = this.#room;
     const own = this.#groupOf(from);
     let best: Swap | undefined;
     let gainMost = GAIN_MIN;
     const leavingMax = Math.min(LEAVING_MAX, this.#counts.get(from)!);
+    this.#filler.visits += Math.round(VISITS_PER_CANDIDATE * this.#coming.length * leavingMax);
     for (let leaving = 1; leaving <= leavingMax; leaving++) {
       const lost = values[own]! * leaving;
-      for (let r = 0; r < width; r++) room[r] = this.#free[r]! + requests[own * width + r]! * leaving;
-      this.#filler.visits += VISITS_PER_CANDIDATE * this.#coming.length;
-      for (const { kind, most, group } of this.#coming) {
-        if (kind === from) continue;
-        let coming = most - (this.#counts.get(kind) ?? 0);
-        for (let r = 0; r < width && coming > 0; r++) {
-          const request = requests[group * width + r]!;
-          if (request > 0) coming = Math.min(coming, Math.floor(room[r]! / request));
-        }
-        const gain = values[group]! * coming - lost;
-        if (gain > gainMost) [best, gainMost] = [{ from, leaving, to: kind, coming }, gain];
+      for (let r = 0; r < width; r++) room[r] = this.#free[r]! + model.requests[own * width + r]! * leaving;
+      for (let place = 0; place < this.#coming.length; place++) {
+        const coming = this.#countOf(place, (gainMost + lost) / this.#worth[place]!);
+        const gain = this.#worth[place]! * coming - lost;
+        if (gain <= gainMost || this.#coming[place] === from) continue;
+        [best, gainMost] = [{ from, leaving, to: this.#coming[place]!, coming }, gain];
       }
     }
     return best;
+  }
+
+  /** How many pods may come; 0 where that is not more than so many. */
+  #countOf(place: number, enough: number): number {
+    const width = this.#room.length;
+    let count = this.#most[place]!;
+    for (let r = 0; r < width; r++) {
+      if (count <= enough) return 0;
+      const request = this.#requests[place * width + r]!;
+      if (request > 0) count = Math.min(count, Math.floor(this.#room[r]! / request));
+    }
+    return Math.max(0, count);
   }
 }
