@@ -5,7 +5,10 @@ import { AWS_VOCABULARY, Ec2NodeClasses } from "@joinery/api";
 import { createAwsMetrics } from "@joinery/aws";
 import { createController, createMetricsRegistry } from "@joinery/core";
 import { createRandom, createVirtualClock, type Transport } from "@joinery/kube";
+import { Command } from "commander";
 import { describe, expect, test } from "vitest";
+import { addControllerCommand } from "../commands/controller.ts";
+import type { Surroundings } from "../surroundings.ts";
 import { DEFAULT_GATES, type FeatureGates } from "./feature-gates.ts";
 import { GATES_WITHOUT_EFFECT } from "./gate-effects.ts";
 import { registerProcessMetrics } from "./process-metrics.ts";
@@ -41,6 +44,14 @@ describe("flags", () => {
 
   test("those that change nothing are told apart", () => {
     expect(byText(rowsUnder("Flags without effect"))).toEqual(byText(settings.filter(({ isWithoutEffect }) => isWithoutEffect).map(rowOf)));
+  });
+
+  test("so are those that are no settings of Karpenter's", () => {
+    const program = new Command();
+    addControllerCommand(program, { env: {} } as Surroundings);
+    const flags = (program.commands[0]?.options ?? []).filter(({ hidden }) => !hidden).flatMap(({ long }) => long ?? []);
+    expect(flags.length).toBeGreaterThan(25);
+    expect(flags.filter((flag) => !new RegExp(`\`${flag}[ \`]`).test(doc))).toEqual([]);
   });
 
   /** O-9…O-44, V-3. Joinery's own defaults: O-15. The gates' default is the empty text, which means the same (O-55). */
