@@ -113,6 +113,22 @@ test("as JSON: subject, funnel, nearest miss, and a patch of the workload", asyn
 });
 
 test.each([
+  { rule: "S-13", spec: { schedulingGates: [{ name: "quota" }] }, status: {}, why: "behind a scheduling gate" },
+  { rule: "S-11", spec: {}, status: { nominatedNodeName: "n-1" }, why: "nominated to a node by the scheduler" },
+  { rule: "S-12", spec: { nodeName: "n-1" }, status: { phase: "Succeeded" }, why: "ended already" },
+])("$rule: the pod is $why", async ({ spec, status, why }) => {
+  const pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p", namespace: "d" },
+    spec: { ...spec, containers: [{ name: "c", image: "i" }] },
+    status,
+  };
+  const { out } = await runJoinery(["explain", "pod", "p", "-"], { stdin: JSON.stringify(pod) });
+  expect(out).toBe(`Pod d/p: no place is looked for, as the pod is ${why}\n`);
+});
+
+test.each([
   {
     args: ["pod", "too-bug", unschedulable],
     status: 4,

@@ -17,6 +17,7 @@ import {
   toReasonDocument,
 } from "@joinery/scheduling";
 import { keyOf } from "../object-key.ts";
+import { whyLeftOut } from "../plan/left-out-pods.ts";
 import type { Question } from "../plan/make-plan.ts";
 import { findPods, notFound } from "./find-pods.ts";
 import { explainOptions, type Fix, fixOf } from "./fixes.ts";
@@ -38,6 +39,8 @@ export interface Explanation {
     /** `namespace/name` of the pod that stands for the others. */
     readonly pod?: string;
     readonly outcome: Outcome;
+    /** Why no place is looked for. */
+    readonly leftOut?: string;
   };
   readonly reasons: readonly ReasonDocument[];
   readonly funnel: readonly PoolFunnel[];
@@ -105,8 +108,11 @@ export function explainPods(name: string, question: Question): Explanation {
 }
 
 /** It runs already, or is none that a node is looked for. */
-function unplanned(subject: Omit<Explanation["subject"], "outcome">, { spec }: Pod): Explanation {
-  if (!spec.nodeName) return { ...HEAD, subject: { ...subject, outcome: "left-out" }, ...NOTHING };
+function unplanned(subject: Omit<Explanation["subject"], "outcome">, pod: Pod): Explanation {
+  const { spec } = pod;
+  const leftOut = whyLeftOut(pod);
+  if (!spec.nodeName || leftOut !== undefined)
+    return { ...HEAD, subject: { ...subject, outcome: "left-out", ...(leftOut !== undefined && { leftOut }) }, ...NOTHING };
   return { ...HEAD, subject: { ...subject, outcome: "running" }, ...NOTHING, existingNode: { name: spec.nodeName, pods: [], newPods: [] } };
 }
 

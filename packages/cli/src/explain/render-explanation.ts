@@ -15,7 +15,7 @@ export function renderExplanation(explanation: Explanation, { style }: Pick<Term
 }
 
 function headline({ subject, node, existingNode }: Explanation): string {
-  const { kind, name, namespace, pods, unschedulable, pod, outcome } = subject;
+  const { kind, name, namespace, pods, unschedulable, pod, outcome, leftOut } = subject;
   const who = `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`;
   switch (outcome) {
     case "unschedulable":
@@ -31,7 +31,7 @@ function headline({ subject, node, existingNode }: Explanation): string {
         ? `${who}: runs on ${existingNode?.name}`
         : `${who}: none of its ${pods} pods waits for a node; ${pod} runs on ${existingNode?.name}`;
     case "left-out":
-      return `${who}: no place is looked for, as the pod is not waiting for one (ended, gated, nominated, or of a DaemonSet)`;
+      return `${who}: no place is looked for, as ${pods === undefined ? "the pod" : pod} is ${leftOut ?? "not waiting for one"}`;
   }
 }
 

@@ -27,8 +27,8 @@ export function leftOutPods(pods: readonly Pod[]): readonly LeftOutPods[] {
   return Object.values(WHY).flatMap((why) => (counts.has(why) ? [{ count: counts.get(why)!, why }] : []));
 }
 
-/** undefined: the pod is planned, or runs on a node and takes its room there. */
-function whyLeftOut(pod: Pod): string | undefined {
+/** As the end of a sentence about pods. undefined: the pod is planned, or runs on a node and takes its room there. */
+export function whyLeftOut(pod: Pod): string | undefined {
   const { metadata, spec, status } = pod;
   if (status?.phase === "Succeeded" || status?.phase === "Failed") return WHY.ended;
   if (isPlaceable(pod) || (spec.nodeName ?? "") !== "") return undefined;

@@ -17,7 +17,7 @@ import { type LaterSolves, laterSolves, waits } from "./later-solves.ts";
 import { type LaunchChoice, launchChoice } from "./launch-choice.ts";
 import { askClaims, askNodes, type RefusedPlaces } from "./place-refusals.ts";
 
-/** The pool and the stage at which the pod came furthest; `in` is how many instance types were left until then. */
+/** The pool and the stage at which the pod came furthest, or that the fix opens; `in` is how many instance types were left until then. */
 type NearestMiss = FunnelStage & { readonly nodePool: string };
 
 /** Why places that are there, or planned, do not take the pod; for a pod with a place, those that were asked before. */
@@ -92,6 +92,15 @@ export function explainPod(problem: Problem, key: string): PodExplanation | unde
 
 export function createExplainer(problem: Problem, options: ExplainOptions = {}): Explainer {
   return new SolvedProblem(problem, solveToExplain(problem), options);
+}
+
+/**
+ * The pool that the smallest edit opens is nearer than one in which the pod comes further and that only more would open, such as one
+ * without the device that it asks for. Without an edit, the furthest; and a pool that the pod does not select is never nearer.
+ */
+function nearestOf(funnel: readonly PoolFunnel[], opened: string | undefined): PoolFunnel | undefined {
+  const own = funnel.find(({ nodePool, stages }) => nodePool === opened && stages.at(-1)?.stage !== "pool-label");
+  return own ?? (funnel.length === 0 ? undefined : funnel.reduce((best, next) => (isFurther(next, best) ? next : best)));
 }
 
 class SolvedProblem implements Explainer {
@@ -186,13 +195,14 @@ class SolvedProblem implements Explainer {
     const alike = this.#alike(pod);
     const later = this.#laterFor(pod);
     const funnel = this.#ask(pod, reasons).map(({ answer }) => answer.funnel);
-    const furthest = funnel.length === 0 ? undefined : funnel.reduce((best, next) => (isFurther(next, best) ? next : best));
+    const fix = this.fix(pod.key);
+    const nearest = nearestOf(funnel, fix?.nodePool);
     return {
       kind: "unschedulable",
       reasons,
       funnel,
-      nearest: furthest && { nodePool: furthest.nodePool, ...furthest.stages.at(-1)! },
-      fix: this.fix(pod.key),
+      nearest: nearest && { nodePool: nearest.nodePool, ...nearest.stages.at(-1)! },
+      fix,
       ...(later && { later: { solves: later.count, placed: alike.filter((key) => !later.unplaced.has(key)).length } }),
       alike,
       ...this.#otherPlaces(pod),

@@ -55,6 +55,8 @@ export interface FoundFix {
   readonly edits: readonly Edit[];
   /** Solves after the next one until all pods have their place: they may have to be beside pods that are not placed yet. */
   readonly laterSolves: number;
+  /** Whose new node the pod goes to with it; absent where it goes to one that exists, or a later solve places it. */
+  readonly nodePool?: string;
 }
 
 /** undefined where none was found. */
@@ -72,6 +74,7 @@ class FixSearch {
   readonly #isSmall: boolean;
   /** Of the last proof that held. */
   #laterSolves = 0;
+  #nodePool: string | undefined;
   #proofs = 0;
   #trials = 0;
 
@@ -92,7 +95,7 @@ class FixSearch {
 
   find(): FoundFix | undefined {
     const edits = this.#findSingle() ?? this.#findPair() ?? this.#findChain();
-    return edits && { edits, laterSolves: this.#laterSolves };
+    return edits && { edits, laterSolves: this.#laterSolves, ...(this.#nodePool !== undefined && { nodePool: this.#nodePool }) };
   }
 
   #findSingle(): readonly Edit[] | undefined {
@@ -253,7 +256,11 @@ class FixSearch {
 
   #areServed(changed: Problem, plan: Plan): boolean {
     this.#laterSolves = 0;
-    if (this.#isEnough(new Set(plan.unschedulable.map(({ pod }) => pod)))) return true;
+    if (this.#isEnough(new Set(plan.unschedulable.map(({ pod }) => pod)))) {
+      this.#nodePool = plan.newNodes.find(({ pods }) => pods.includes(this.#question.pod.key))?.nodePool.metadata?.name;
+      return true;
+    }
+    this.#nodePool = undefined;
     if (!plan.unschedulable.some(waits)) return false;
     const later = laterSolves(changed, plan);
     this.#laterSolves = later.count;

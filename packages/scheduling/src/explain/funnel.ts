@@ -121,11 +121,17 @@ function askTerm(template: Template, shape: PodShape, wanted: Requirements, aske
   const hasDaemons = template.daemonGroups.some(({ isEmpty: isNone }) => !isNone);
   if (hasDaemons) {
     const bare = withRoomAlone(template, axis, compatible, requests);
-    funnel.pass("fit", bare, () => roomText(axis, requests, (position) => mostAlone(template, axis, compatible, position), ""));
+    funnel.pass("fit", bare, () => roomText(template, axis, requests, (position) => mostAlone(template, axis, compatible, position), ""));
   }
   const fitting = withRoom(template, compatible, requests);
   funnel.pass(hasDaemons ? "daemon-sets" : "fit", fitting, () =>
-    roomText(axis, requests, (position) => template.room[position]!.greatestIn(compatible), hasDaemons ? " after DaemonSets" : ""),
+    roomText(
+      template,
+      axis,
+      requests,
+      (position) => template.room[position]!.greatestIn(compatible),
+      hasDaemons ? " after DaemonSets" : "",
+    ),
   );
   const offered = intersection(fitting, catalog.offeringAny(catalog.kindsUnder(requirements)));
   funnel.pass("offering", offered, () => {
@@ -175,7 +181,10 @@ function droppedText(reason: Reason): string {
 function shortfallText({ resource, limit, used, least }: LimitShortfall): string {
   const text = (amount: number) => formatAmount(resource, amount);
   const left = Math.max(0, limit - used);
-  return `${resource}: ${text(used)} of ${text(limit)} used or planned for, ${text(left)} left, and the smallest of these types has ${text(least)}`;
+  const state = `${resource}: ${text(used)} of ${text(limit)} used or planned for, ${text(left)} left`;
+  // Every type is one node.
+  if (resource === "nodes") return state;
+  return `${state}, and the smallest of these types has ${text(least)}`;
 }
 
 /** Preferences against a pool's taints are given up in the end (S-108). */
@@ -254,10 +263,18 @@ function mostAlone({ catalog }: Template, { names }: ResourceAxis, among: TypeSe
   return most;
 }
 
-function roomText({ names }: ResourceAxis, requests: Float64Array, mostOf: (position: number) => number, after: string): string {
+function roomText(
+  { catalog }: Template,
+  { names }: ResourceAxis,
+  requests: Float64Array,
+  mostOf: (position: number) => number,
+  after: string,
+): string {
   const short = names.flatMap((resource, position) => {
     const most = mostOf(position);
     if (most >= requests[position]!) return [];
+    if (catalog.allocatable.every((amounts) => (amounts[resource] ?? 0) <= 0))
+      return [`${resource}: ${formatAmount(resource, requests[position]!)} requested, and no instance type of the catalogue has any`];
     const free = formatAmount(resource, Number.isFinite(most) ? Math.max(0, most) : 0);
     return [`${resource}: ${formatAmount(resource, requests[position]!)} requested, at most ${free} free on any of these types${after}`];
   });

@@ -108,11 +108,19 @@ function placeAnswer(question: GateQuestion, place: Constraint, all: readonly Co
   const state = question.state.after(place);
   const left = state === null ? NOTHING : intersection(question.left, state.variants);
   const why = `its volumes can only be reached from ${all.map(({ requirements }) => requirementsText(requirements)).join(" or ")}`;
-  const stage: GateStage = { stage: "volume-topology", left, why };
-  if (state !== null && !isEmpty(left)) return after([stage], companyAnswer({ ...question, left }, state));
+  if (state !== null && !isEmpty(left))
+    return after([{ stage: "volume-topology", left, why }], companyAnswer({ ...question, left }, state));
   const key = [...place.requirements].find(({ listedValues }) => listedValues !== undefined)?.key;
   const values = [...new Set(all.flatMap(({ requirements }) => (key === undefined ? [] : (requirements.find(key)?.values ?? []))))];
-  return { stages: [{ ...stage, ...(key !== undefined && { wanted: { key, values } }) }], left: NOTHING, state: question.state };
+  const had = key === undefined ? [] : offeredValues(question.template, question.state, question.left, key);
+  const there = had.length === 0 ? "" : `, and the types that are left are in ${had.join(", ")}`;
+  const stage: GateStage = {
+    stage: "volume-topology",
+    left: NOTHING,
+    why: `${why}${there}`,
+    ...(key !== undefined && { wanted: { key, values } }),
+  };
+  return { stages: [stage], left: NOTHING, state: question.state };
 }
 
 function portStage({ template, search: { hostPorts } }: GateQuestion): GateStage | undefined {

@@ -16,17 +16,25 @@ import type { Surroundings } from "./residents.ts";
 /** Stages at which the pool has too few types, so that more of them could help. */
 const STAGES = new Set(["node-pool", "requirement", "fit", "daemon-sets", "offering"]);
 
-/** Each requirement that, widened by a value of the cheapest type that would do, leaves something. */
+/** Each requirement that, widened by a value of the cheapest type that would do, leaves something; what leads to the cheapest types first. */
 export function widenedPool({ template, answer }: AskedPool, shape: PodShape, surroundings: Surroundings): Edit[] {
   if (!STAGES.has(answer.funnel.stages.at(-1)?.stage ?? "")) return [];
-  return itemsOf(template).flatMap((item, index) => {
-    const to = widened(item, cheapestWithout(template, index, shape, surroundings));
-    return to === undefined ? [] : [changedItem(template, index, to === "none" ? undefined : to)];
+  const found = itemsOf(template).flatMap((item, index) => {
+    const { values, usdPerHour } = cheapestWithout(template, index, shape, surroundings);
+    const to = widened(item, values);
+    return to === undefined ? [] : [{ edit: changedItem(template, index, to === "none" ? undefined : to), usdPerHour }];
   });
+  // A family of long ago may have the one size that is admitted; people mean the next size of the family that they have chosen.
+  return found.sort((one, other) => one.usdPerHour - other.usdPerHour).map(({ edit }) => edit);
 }
 
-/** Values of the label that the cheapest type has on which the pod would fit if the requirement were not there. */
-function cheapestWithout(template: Template, index: number, shape: PodShape, surroundings: Surroundings): readonly string[] {
+interface Cheapest {
+  readonly values: readonly string[];
+  readonly usdPerHour: number;
+}
+
+/** Values of the label that the cheapest type has on which the pod would fit if the requirement were not there, and what it costs. */
+function cheapestWithout(template: Template, index: number, shape: PodShape, surroundings: Surroundings): Cheapest {
   const { nodePool, catalog, wellKnown } = template;
   const requirements = nodePool.spec.template.spec.requirements.filter((_, at) => at !== index);
   const spec = { ...nodePool.spec, template: { ...nodePool.spec.template, spec: { ...nodePool.spec.template.spec, requirements } } };
@@ -34,10 +42,10 @@ function cheapestWithout(template: Template, index: number, shape: PodShape, sur
   const context = { problem, axis: view.axis, wellKnown };
   const loose = createTemplate({ nodePool: { ...nodePool, spec }, instanceTypes: catalog.types }, template.index, context);
   const { offered, wanted } = askPool(loose, shape, { ...surroundings, podClass: undefined, dropped: new Map(), reasons: [] });
-  const { types } = catalog.priceOrder(catalog.kindsUnder(loose.root.requirements.and([...wanted])));
+  const { types, prices } = catalog.priceOrder(catalog.kindsUnder(loose.root.requirements.and([...wanted])));
   const cheapest = types.find((type) => catalog.typeOfVariant.some((of, variant) => of === type && isIn(offered, variant)));
-  if (cheapest === undefined) return [];
-  return valuesOf(catalog, cheapest, offered, itemsOf(template)[index]!.key);
+  if (cheapest === undefined) return { values: [], usdPerHour: Number.POSITIVE_INFINITY };
+  return { values: valuesOf(catalog, cheapest, offered, itemsOf(template)[index]!.key), usdPerHour: prices[cheapest]! };
 }
 
 function valuesOf(catalog: Template["catalog"], type: number, among: TypeSet, key: string): readonly string[] {
