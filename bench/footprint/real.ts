@@ -1,8 +1,8 @@
 /**
  * What the built controller costs beside a real control plane: `node bench/footprint/real.ts [--json] [--kept DIR]`, after `npm run build`, as
- * root on Linux. Two replicas, each in a control group of 256 MiB and a quarter of a core; everything else runs outside. In order: start of
- * both, a burst of pending pods, the end of many pods, a clean stop of the leader. With `--from-empty`: no nodes, all pods applied at once; with
- * `--at-most-seconds` what is reached by then is told.
+ * root on Linux. Two replicas, each in a control group of 256 MiB and a quarter of a core; everything else runs outside. In order: the control
+ * plane comes to rest, start of both, a burst of pending pods, the end of many pods, a clean stop of the leader. With `--from-empty`: no nodes,
+ * all pods applied at once; with `--at-most-seconds` what is reached by then is told.
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
@@ -67,7 +67,11 @@ const size = {
 };
 const cluster = await startRealCluster(size, folder, options.kept);
 const replicas: Replica[] = [];
-const metrics: Metrics = {};
+const metrics: Metrics = {
+  controlPlaneRestSeconds: seconds(cluster.rest.afterMs),
+  controlPlaneRestCores: rounded(cluster.rest.cores),
+  controlPlaneIsAtRest: cluster.rest.isAtRest ? 1 : 0,
+};
 let failure: string | undefined;
 try {
   await (isFromEmpty ? fromEmpty(cluster) : atRest(cluster));
@@ -169,6 +173,9 @@ async function startReplica({ url, certificate, token }: RealCluster, role: stri
     replicas.push(replica);
     metrics[`${role}ReadySeconds`] = seconds(controller.readyMs);
     metrics[`${role}ReadyCpuSeconds`] = rounded(controller.readyCpuSeconds);
+    const { throttledPeriods, periods } = cgroup.figures();
+    metrics[`${role}ReadyThrottledPeriods`] = throttledPeriods;
+    metrics[`${role}ReadyCpuPeriods`] = periods;
     return replica;
   } catch (error) {
     Object.assign(metrics, cgroupFigures(cgroup));
