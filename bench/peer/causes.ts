@@ -1,10 +1,12 @@
 /** Why a pod has a place in the peer's plan and none in ours: each cause is proved, by the reference checker or by solving again. */
-import { parseResources } from "@joinery/api";
-import { type Plan, type Problem, solve } from "@joinery/scheduling";
+import { HOSTNAME_LABEL, parseResources } from "@joinery/api";
+import { type Plan, type PodShape, type PoolOffer, type Problem, type RequirementItem, solve } from "@joinery/scheduling";
 import { afterwards } from "../../packages/scheduling/src/plan/next-solve.ts";
 import { byQueueOrder } from "../../packages/scheduling/src/testing/model-solver.ts";
-import { lastPlaceRefusals } from "../../test/reference/binding.ts";
-import { doPortsClash } from "../../test/reference/kube-scheduler.ts";
+import { hasMoment, lastPlaceRefusals } from "../../test/reference/binding.ts";
+import { hasUnknownValue, isAllowed, isKnownRefusal, undecidedPods } from "../../test/reference/known-refusals.ts";
+import { type BoundPod, doPortsClash, hardSpreads, type KubeNode, type KubeScheduler } from "../../test/reference/kube-scheduler.ts";
+import { meets } from "../../test/reference/labels.ts";
 import { fittingMachines } from "../../test/reference/worlds.ts";
 import { type Comparison, placeOf } from "./comparison.ts";
 
@@ -18,6 +20,8 @@ export type Cause =
   | { readonly kind: "overtaken"; readonly by: string; readonly pods: readonly string[] }
   /** It waits until the nodes of our plan are there; so many solves later it has a place. */
   | { readonly kind: "next-solve"; readonly solves: number }
+  /** minValues: the peer's node keeps so many values in name only, since in some of them nothing is offered, which Joinery does not leave open (S-141). */
+  | { readonly kind: "min-values"; readonly key: string }
   /** S-82: these pods have their turn before it and a place in our plan alone; without them it would have its place too. */
   | { readonly kind: "outranked"; readonly by: readonly string[] }
   /**
@@ -37,6 +41,7 @@ export function causeOf(pod: string, comparison: Comparison): Cause {
     forbidden(pod, comparison) ??
     overtaken(pod, comparison) ??
     nextSolve(pod, comparison) ??
+    minValues(pod, comparison) ??
     gaveUpTerms(pod, comparison) ??
     outranked(pod, comparison) ??
     asMany(comparison) ?? { kind: "unexplained" }
@@ -65,7 +70,44 @@ function forbidden(pod: string, { theirs, problem }: Comparison): Cause | undefi
   if (!strictly.includes(undefined)) return { kind: "forbidden", by: refusalText(strictly[0]!), isCertain: true };
   const refusals = lastPlaceRefusals(pod, theirs, problem);
   const found = refusals.filter((refusal) => refusal !== undefined);
-  return found.length === 0 ? undefined : { kind: "forbidden", by: refusalText(found[0]!), isCertain: found.length === refusals.length };
+  if (found.length > 0) return { kind: "forbidden", by: refusalText(found[0]!), isCertain: found.length === refusals.length };
+  const moments = hasMoment(pod, theirs, problem, isWelcomeByRules(problem));
+  const by = "spread (S-131, S-140, S-144, S-146)";
+  return moments.every(Boolean) ? undefined : { kind: "forbidden", by, isCertain: !moments.includes(true) };
+}
+
+/**
+ * As the rules have it, which are stricter about spreads than kube-scheduler is: the smallest count is 0 where a node could be had in one more
+ * domain, as it always could over hostnames (S-131, S-144, S-146), and pods on the pod's own node count, whatever of its labels is open (S-140).
+ */
+function isWelcomeByRules(problem: Problem) {
+  return (shape: PodShape, node: KubeNode, scheduler: KubeScheduler): boolean => {
+    const refusal = scheduler.refusal(shape, node);
+    if (refusal !== undefined && !isKnownRefusal(refusal, shape, node, scheduler)) return false;
+    return hardSpreads(shape).every((spread) => {
+      const { topologyKey, minDomains = 1 } = spread;
+      const late = new Set(undecidedPods(spread, shape, scheduler).filter((other) => other.node !== node));
+      const seen = {
+        hasNode: (place: KubeNode) => place === node || !hasUnknownValue(place, topologyKey),
+        hasPod: (other: BoundPod) => !late.has(other),
+      };
+      const isOpen = topologyKey === HOSTNAME_LABEL || hasEmptyDomain(topologyKey, shape, scheduler, problem);
+      return scheduler.keepsSkew({ ...spread, minDomains: isOpen ? Number.POSITIVE_INFINITY : minDomains }, shape, node, seen);
+    });
+  };
+}
+
+/** A domain that the pod may be in, that is offered, and in which no node is. */
+function hasEmptyDomain(key: string, shape: PodShape, { nodes }: KubeScheduler, { pools }: Problem): boolean {
+  const valuesOf = (items: readonly RequirementItem[]) => items.find((item) => item.key === key && item.operator === "In")?.values ?? [];
+  return pools.some(({ nodePool, instanceTypes }) => {
+    const own = nodePool.spec.template.spec.requirements.filter((item) => item.key === key);
+    const offered = instanceTypes.flatMap(({ offerings }) => offerings.filter(({ isAvailable }) => isAvailable));
+    return offered
+      .flatMap(({ requirements }) => valuesOf(requirements))
+      .filter((value) => own.every((item) => meets(item, { [key]: value })) && isAllowed(shape, key, value))
+      .some((value) => nodes.every(({ labels }) => labels[key] !== value));
+  });
 }
 
 function refusalText(refusal: string): string {
@@ -136,6 +178,26 @@ function nextSolve(pod: string, { ours, problem }: Comparison): Cause | undefine
   return undefined;
 }
 
+function minValues(pod: string, { ours, theirs, problem }: Comparison): Cause | undefined {
+  const node = theirs.newNodes.find(({ pods }) => pods.includes(pod));
+  const reasons = ours.unschedulable.find((entry) => entry.pod === pod)?.reasons ?? [];
+  if (node === undefined || problem.options.minValuesPolicy !== "Strict") return undefined;
+  const machines = fittingMachines(node, problem);
+  const key = node.nodePool.spec.template.spec.requirements
+    .filter((item) => reasons.some((reason) => reason.kind === "min-values" && reason.labels.some((label) => label.key === item.key)))
+    .find((item) => new Set(machines.map(({ labels }) => labels[item.key])).size < (item.minValues ?? 0))?.key;
+  if (key === undefined) return undefined;
+  const pools = problem.pools.map((offer) => (offer.nodePool === node.nodePool ? withoutMinValues(offer, key) : offer));
+  return placeOf(pod, solve({ ...problem, pools })) === undefined ? undefined : { kind: "min-values", key };
+}
+
+function withoutMinValues({ nodePool, instanceTypes }: PoolOffer, key: string): PoolOffer {
+  const { spec } = nodePool;
+  const requirements = spec.template.spec.requirements.map((item) => (item.key === key ? { ...item, minValues: undefined } : item));
+  const template = { ...spec.template, spec: { ...spec.template.spec, requirements } };
+  return { nodePool: { ...nodePool, spec: { ...spec, template } }, instanceTypes };
+}
+
 function outranked(pod: string, { ours, theirs, problem }: Comparison): Cause | undefined {
   const own = problem.pods.find(({ key }) => key === pod)!;
   const ahead = problem.pods
@@ -172,6 +234,8 @@ export function causeText(cause: Cause): string {
       return `${cause.by}, since kube-scheduler binds ${cause.pods.join(", ")} to nodes that are there`;
     case "next-solve":
       return `it gets its place ${cause.solves} solves later`;
+    case "min-values":
+      return `minValues of ${cause.key} holds in name only where the peer has it (S-57, V-74, S-141)`;
     case "outranked":
       return `${cause.by.join(", ")} came first and got the room`;
     case "gave-up-terms":

@@ -1,5 +1,5 @@
 /**
- * Which pods the peer places and we leave out: `node bench/peer/compare.ts --peer PROGRAM [--problems N] [--seed N] [--optimize EFFORT] [--verbose] [--keep FOLDER] [--json]`.
+ * Which pods the peer places and we leave out: `node bench/peer/compare.ts --peer PROGRAM [--problems N] [--only INDEX] [--seed N] [--optimize EFFORT] [--verbose] [--keep FOLDER] [--json]`.
  *
  * Random problems in which everything happens that files can say are written as manifests and given to both.
  */
@@ -19,6 +19,7 @@ const { values: options } = parseArgs({
   options: {
     peer: { type: "string" },
     problems: { type: "string", default: "500" },
+    only: { type: "string" },
     seed: { type: "string", default: "1001" },
     optimize: { type: "string", default: "default" },
     verbose: { type: "boolean", default: false },
@@ -33,6 +34,7 @@ const COUNTED_AS = {
   forbidden: "forbidden",
   overtaken: "overtaken",
   "next-solve": "nextSolve",
+  "min-values": "minValues",
   outranked: "outranked",
   "gave-up-terms": "gaveUpTerms",
   "as-many": "asMany",
@@ -49,14 +51,17 @@ const counts = {
   forbidden: 0,
   overtaken: 0,
   nextSolve: 0,
+  minValues: 0,
   outranked: 0,
   gaveUpTerms: 0,
   asMany: 0,
   unexplained: 0,
 };
 const problems = fc.sample(sociableProblem, { seed: Number(options.seed), numRuns: Number(options.problems) });
-for (const [index, problem] of problems.entries())
+for (const [index, problem] of problems.entries()) {
+  if (options.only !== undefined && index !== Number(options.only)) continue;
   await compare(index, problemManifests(index % 2 === 0 ? problem : withWideDoor(problem)), options.peer);
+}
 process.stdout.write(`${JSON.stringify(options.json ? record() : counts)}\n`);
 if (counts.unexplained > 0) process.exitCode = 1;
 

@@ -3,7 +3,7 @@
  * types in any of its zones. The order in which pods are bound is kube-scheduler's own, so one order in which all of them get there
  * is enough: pods that are refused try again, as they do there, then they go first, and some orders are drawn by lot.
  */
-import type { Plan, Problem } from "@joinery/scheduling";
+import type { Plan, PodShape, Problem } from "@joinery/scheduling";
 import { type Fault, type FaultKind, fault } from "./fault.ts";
 import { isKnownRefusal } from "./known-refusals.ts";
 import { type KubeNode, KubeScheduler } from "./kube-scheduler.ts";
@@ -58,6 +58,29 @@ export function lastPlaceRefusals(key: string, plan: Plan, problem: Problem, isS
     }
     const { faults } = bindAll([...order, last, ...others.filter((pod) => !placed.has(pod))], scheduler, false);
     return faults.find(({ subject }) => subject === key)?.kind;
+  });
+}
+
+/** In each world: is there a moment, while the others are bound one after the other, at which the pod would be welcome where the plan has it? */
+export function hasMoment(
+  key: string,
+  plan: Plan,
+  problem: Problem,
+  isWelcome: (shape: PodShape, node: KubeNode, scheduler: KubeScheduler) => boolean,
+): readonly boolean[] {
+  return worldsOf(plan, problem).map(({ nodes, bound, newcomers }) => {
+    const { shape, node } = newcomers.find((pod) => pod.key === key)!;
+    const others = newcomers.filter((pod) => pod.key !== key);
+    const scheduler = new KubeScheduler(problem, nodes, bound);
+    const byName = new Map(scheduler.nodes.map((place) => [place.name, place]));
+    const isWelcomeNow = () => isWelcome(shape, byName.get(node)!, scheduler);
+    return (
+      isWelcomeNow() ||
+      bestOutcome({ nodes, bound, newcomers: others }, problem, false).order.some((other) => {
+        scheduler.bind(other.key, other.shape, byName.get(other.node)!);
+        return isWelcomeNow();
+      })
+    );
   });
 }
 

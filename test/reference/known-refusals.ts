@@ -63,7 +63,7 @@ function decides({ topologySpreadConstraints = [], affinity, nodeSelector = {}, 
  * S-139…S-141: pods on new nodes for which the plan leaves several domains, or open whether the spread looks at them at all, are not
  * counted in any ("late commitment"). In a world where such a node comes to be where the spread has put others, there is one too many.
  */
-function undecidedPods(spread: TopologySpreadConstraint, shape: PodShape, scheduler: KubeScheduler): readonly BoundPod[] {
+export function undecidedPods(spread: TopologySpreadConstraint, shape: PodShape, scheduler: KubeScheduler): readonly BoundPod[] {
   const looked = spread.nodeAffinityPolicy === "Ignore" ? [spread.topologyKey] : [spread.topologyKey, ...mentionedLabels(shape)];
   return scheduler.countedBy(spread, shape).filter(({ node }) => looked.some((key) => node.undecided?.has(key)));
 }
@@ -77,7 +77,7 @@ function mentionedLabels({ nodeSelector = {}, affinity }: PodShape): readonly st
  * S-131, S-182: a spread along a label for which a NodePool allows any value. The value that a new node is given in the end is a
  * domain that nobody knew while pods were spread.
  */
-function hasUnknownValue({ madeUp }: KubeNode, topologyKey: string): boolean {
+export function hasUnknownValue({ madeUp }: KubeNode, topologyKey: string): boolean {
   return madeUp?.has(topologyKey) ?? false;
 }
 
@@ -105,7 +105,7 @@ function beginsAnew(shape: PodShape, node: KubeNode, scheduler: KubeScheduler): 
 }
 
 /** By what the pod itself says of the label. */
-function isAllowed({ nodeSelector = {}, affinity }: PodShape, key: string, value: string): boolean {
+export function isAllowed({ nodeSelector = {}, affinity }: PodShape, key: string, value: string): boolean {
   if ((nodeSelector[key] ?? value) !== value) return false;
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
   // An empty term means no node.

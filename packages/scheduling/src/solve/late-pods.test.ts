@@ -153,3 +153,71 @@ test("S-142, S-152: where every value of a label is taken, a pod that keeps away
     [],
   ]);
 });
+
+describe("S-82, S-149…S-151: who wants to be with others", () => {
+  const near = (topologyKey: string) => ({
+    podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey, labelSelector: { matchLabels: APP } }] },
+  });
+  const HOSTNAME = "kubernetes.io/hostname";
+  const anywhere = { cpu: 2, memory: "4Gi", pods: 5 };
+
+  test.each<{ what: string; wish: ProblemWish }>([
+    {
+      what: "along a label that their node lacks, though another node has it (S-142)",
+      wish: {
+        nodes: [aNode({ name: "a", allocatable: anywhere }), aNode({ name: "b", labels: { [ZONE]: "z1" }, allocatable: anywhere })],
+        pods: [aPod({ name: "first", labels: APP, requests: { cpu: "1" } }), aPod({ name: "late", affinity: near(ZONE) })],
+      },
+    },
+    {
+      what: "on one node, in another zone than the one that their spread has chosen by name (S-145)",
+      wish: {
+        pods: [
+          aPod({ name: "first", labels: APP, requests: { cpu: "1" }, spec: { topologySpreadConstraints: [spread] } }),
+          aPod({ name: "late", nodeSelector: { [ZONE]: "z2" }, affinity: near(HOSTNAME) }),
+        ],
+      },
+    },
+    {
+      what: "on one node, of another architecture than that of the node which they were added to",
+      wish: {
+        pods: [
+          aPod({ name: "other", requests: { cpu: "2" }, nodeSelector: { "kubernetes.io/arch": "arm64" } }),
+          aPod({ name: "first", labels: APP, requests: { cpu: "1" } }),
+          aPod({ name: "late", nodeSelector: { "kubernetes.io/arch": "amd64" }, affinity: near(HOSTNAME) }),
+        ],
+        types: ["amd64", "arm64"].map((arch) => aType({ name: arch, cpu: 4, memory: "16Gi", arch })),
+      },
+    },
+    {
+      what: "along a label, of which they were free to have another value",
+      wish: {
+        pools: [
+          aPool({ name: "a", weight: 10, requirements: [{ key: "team", operator: "In", values: ["a"] }] }),
+          aPool({ name: "b", requirements: [{ key: "team", operator: "In", values: ["b"] }] }),
+        ],
+        pods: [
+          aPod({ name: "first", labels: APP, requests: { cpu: "1" } }),
+          aPod({ name: "late", nodeSelector: { team: "b" }, affinity: near("team") }),
+        ],
+      },
+    },
+  ])("$what", ({ wish }) => expect(leftOut(planOf(wish))).toEqual([]));
+
+  test("not at the cost of a place that somebody else has", () => {
+    const plan = planOf({
+      nodes: [aNode({ name: "b", labels: { [ZONE]: "z1" }, allocatable: anywhere })],
+      pools: [aPool({ limits: { nodes: "0" } })],
+      pods: [
+        aPod({ name: "first", labels: APP, requests: { cpu: "1900m" } }),
+        aPod({ name: "late", requests: { cpu: "500m" }, affinity: near(ZONE) }),
+      ],
+    });
+    expect([plan.existingNodes.map(({ pods: keys }) => keys), leftOut(plan)]).toEqual([[["default/first"]], ["default/late"]]);
+  });
+
+  test("S-141: while it is open where those are, it waits for the next solve", () => {
+    const first = aPod({ name: "first", labels: APP, requests: { cpu: "1" } });
+    expect(leftOut(planOf({ pods: [first, aPod({ name: "late", affinity: near(ZONE) })] }))).toEqual(["default/late"]);
+  });
+});

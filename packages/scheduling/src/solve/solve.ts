@@ -2,10 +2,12 @@
  * The solve: pods in the order of the queue, and a second chance for those that are left out. Rules S-82, S-85.
  *
  * Whose turn comes early decides about rooms and domains without knowing what others need. So those that are left out are tried once more
- * before everybody else, and that plan is taken where nobody loses a place by it.
+ * before everybody else, and that plan is taken where nobody loses a place by it. Where one wants to be with others, one of these is
+ * tried before it, on a node where it can be with that one.
  */
 import type { Plan } from "../plan.ts";
 import type { PodShape, Problem } from "../problem.ts";
+import type { Turn } from "./company.ts";
 import { Solver } from "./solver.ts";
 import type { SolverView } from "./solver-view.ts";
 
@@ -32,7 +34,7 @@ export function solveToExplain(problem: Problem): Solution {
 export interface Run {
   readonly solver: Solver;
   readonly plan: Plan;
-  readonly ahead: readonly number[];
+  readonly ahead: readonly Turn[];
 }
 
 /** @param onTurn called before a pod of the problem is tried, which may be several times */
@@ -56,18 +58,21 @@ export function solveInTurn(problem: Problem): Run {
   // S-169: simulations of a disruption are many, and most end with somebody left out, which is their answer.
   if (best.plan.unschedulable.length === 0 || options.reservedCapacity === "fallback") return best;
   let chances = Math.min(SECOND_CHANCES_MAX, Math.floor(PODS_AGAIN_MAX / pods.length));
-  const tried = (first: readonly number[]): Run | undefined => {
-    if (chances === 0 || options.isOverdue?.()) return undefined;
+  const isOver = () => chances === 0 || options.isOverdue?.() === true;
+  const tried = (turns: readonly Turn[]): Run | undefined => {
+    if (isOver()) return undefined;
     chances--;
-    return runWithFirst(problem, first);
+    return runWithFirst(problem, ahead(turns, best));
   };
   for (let found: Run | undefined = best; found !== undefined; ) {
     best = found;
     const late = best.plan.unschedulable.length > 0 ? best.solver.latePods() : [];
-    const all = late.length > 0 ? tried(ahead(late, best)) : undefined;
+    const all = late.length > 0 ? tried(late.map((pod) => ({ pod }))) : undefined;
     found = all && isMore(all.plan, best.plan) ? all : undefined;
-    for (const pod of all && found === undefined && late.length > 1 ? oneOfEach(placedBy(all, late, problem), problem) : []) {
-      const one = tried(ahead([pod], best));
+    if (found !== undefined || isOver()) continue;
+    for (const turns of oneByOne(late, all, best, problem)) {
+      if (isOver()) break;
+      const one = tried(turns);
       if (one === undefined || !isMore(one.plan, best.plan)) continue;
       found = one;
       break;
@@ -76,13 +81,21 @@ export function solveInTurn(problem: Problem): Run {
   return best;
 }
 
+/** Those who gain when all are first, each alone; then each after one of those that it has to be with. Of equal ones the first. */
+function* oneByOne(late: readonly number[], all: Run | undefined, { solver }: Run, problem: Problem): Generator<readonly Turn[]> {
+  const gaining = all !== undefined && late.length > 1 ? placedBy(all, late, problem) : [];
+  for (const pod of oneOfEach(gaining, problem)) yield [{ pod }];
+  yield* solver.withCompany(oneOfEach(late, problem));
+}
+
 /** Before those who came first so far, who may have done so in vain. */
-function ahead(pods: readonly number[], run: Run): readonly number[] {
-  return [...new Set([...pods, ...run.ahead])];
+function ahead(turns: readonly Turn[], run: Run): readonly Turn[] {
+  const now = new Set(turns.map(({ pod }) => pod));
+  return [...turns, ...run.ahead.filter(({ pod }) => !now.has(pod))];
 }
 
 /** undefined where nobody gets a place by being first: then nothing changes. */
-function runWithFirst(problem: Problem, first: readonly number[]): Run | undefined {
+function runWithFirst(problem: Problem, first: readonly Turn[]): Run | undefined {
   const solver = new Solver(problem);
   return solver.placeFirst(first) === 0 ? undefined : { solver, plan: solver.run(), ahead: first };
 }

@@ -12,6 +12,7 @@ import { Topology, versionOf } from "../topology/topology.ts";
 import { joined, VolumeDemands } from "../volumes/volume-demand.ts";
 import { type Candidate, ClaimGate, gateRefusal, NEVER, NOT_NOW, TAKES } from "./claim-gate.ts";
 import type { ClaimState } from "./claim-state.ts";
+import { pinnedTo, type Turn, withCompany } from "./company.ts";
 import { ExistingNodes } from "./existing-nodes.ts";
 import { couldBeFirst, refusalsOf } from "./leftovers.ts";
 import { allowsNewHost, chargeOf, NO_ATTACHMENTS, NO_PORTS, NO_RESERVATIONS, newCandidate } from "./new-claim.ts";
@@ -113,10 +114,11 @@ export class Solver {
   }
 
   /** These have their turn before everybody else, once; who is refused has it again where the queue has it. How many got a place. */
-  placeFirst(pods: readonly number[], onTurn?: (pod: number) => void): number {
-    for (const pod of pods) {
+  placeFirst(turns: readonly Turn[], onTurn?: (pod: number) => void): number {
+    for (const { pod, pins } of turns) {
       onTurn?.(pod);
-      this.#place(pod, this.#classOf(pod));
+      if (pins === undefined) this.#place(pod, this.#classOf(pod));
+      else this.#place(pod, pinnedTo(pins, this.#classOf(pod)), true);
     }
     return this.sequence.length;
   }
@@ -130,9 +132,7 @@ export class Solver {
     for (let pod = queue.pop(); pod >= 0; pod = queue.pop()) {
       if (options.isOverdue?.()) break;
       onTurn?.(pod);
-      const podClass = this.#classOf(pod);
-      if (this.#place(pod, podClass)) continue;
-      queue.push(pod);
+      if (!this.#place(pod, this.#classOf(pod))) queue.push(pod);
     }
     return this.#plan();
   }
@@ -150,8 +150,8 @@ export class Solver {
     });
   }
 
-  /** S-85: one constraint after the other, each through all three stages. */
-  #place(pod: number, podClass: PodClass): boolean {
+  /** S-85: one constraint after the other, each through all three stages; with `isApart` not through that of open claims. */
+  #place(pod: number, podClass: PodClass, isApart = false): boolean {
     for (let index = 0; index < podClass.searches.length; index++) {
       const search = podClass.searches[index]!;
       if (this.#isKnownInVain(search)) {
@@ -160,7 +160,7 @@ export class Solver {
       }
       if (
         this.#placeOnNode(pod, podClass, search) ||
-        this.#placeOnClaim(pod, podClass, search) ||
+        (!isApart && this.#placeOnClaim(pod, podClass, search)) ||
         this.#placeOnNew(pod, podClass, search)
       ) {
         this.#settle(pod, index);
@@ -182,6 +182,11 @@ export class Solver {
       const podClass = this.#classOf(pod);
       return this.#reasonsOf(pod) !== undefined && remembered(verdicts, podClass, () => couldBe(podClass));
     });
+  }
+
+  /** Of late pods, each after one of those that it has to be with. */
+  withCompany(late: readonly number[]): Generator<readonly Turn[]> {
+    return withCompany(late, inQueueOrder(this.#problem.pods, this.#classes), this.view, this.#problem.pods);
   }
 
   #settle(pod: number, searchIndex: number): void {

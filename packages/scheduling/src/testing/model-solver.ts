@@ -105,25 +105,40 @@ interface ModelPool {
   readonly remaining: Record<string, number>;
 }
 
+/** Before its time; with pins where the node meets these too, and on no claim that is open. */
+interface ModelTurn {
+  readonly key: string;
+  readonly pins?: Requirements;
+}
+
+interface ModelRun extends ModelPlan {
+  /** Left out, though labels, room and limits would have done before anybody was placed. */
+  readonly isLate: (key: string) => boolean;
+  readonly companyOf: (late: string) => readonly ModelTurn[];
+}
+
 /** In the order of the queue, and then, as long as that helps and harms nobody, with those first who were left out. */
 export function modelSolve(problem: Problem): ModelPlan {
-  let ahead: readonly string[] = [];
+  let ahead: readonly ModelTurn[] = [];
   let best = modelRun(problem, ahead);
   if (problem.options.reservedCapacity === "fallback") return best;
   const queue = problem.pods.toSorted(byQueueOrder).map(({ key }) => key);
   const shapeOf = (key: string) => problem.pods.find((pod) => pod.key === key)!.shape;
   const isMore = ({ unschedulable }: ModelPlan) =>
     unschedulable.length < best.unschedulable.length && unschedulable.every((key) => best.unschedulable.includes(key));
+  const isFirstOfShape = (key: string, at: number, keys: readonly string[]) =>
+    keys.findIndex((other) => shapeOf(other) === shapeOf(key)) === at;
   for (let chances = Math.min(8, Math.floor(4000 / queue.length)); chances > 0 && best.unschedulable.length > 0; ) {
-    const late = queue.filter((key) => best.unschedulable.includes(key));
-    const all = modelRun(problem, [...late, ...ahead]);
+    const late = queue.filter(best.isLate);
+    if (late.length === 0) break;
+    const all = late.map((key) => ({ key }));
+    const afterAll = modelRun(problem, [...all, ...ahead]);
     chances--;
-    const gaining = late
-      .filter((key) => !all.unschedulable.includes(key))
-      .filter((key, at, keys) => keys.findIndex((other) => shapeOf(other) === shapeOf(key)) === at);
-    const found = isMore(all)
-      ? late
-      : gaining.map((key) => [key]).find((keys) => chances-- > 0 && isMore(modelRun(problem, [...keys, ...ahead])));
+    const gaining = late.filter((key) => late.length > 1 && !afterAll.unschedulable.includes(key)).filter(isFirstOfShape);
+    const beside = late.filter(isFirstOfShape).flatMap((key) => best.companyOf(key).map((turn) => [turn, { key }]));
+    const found = isMore(afterAll)
+      ? all
+      : [...gaining.map((key) => [{ key }]), ...beside].find((turns) => chances-- > 0 && isMore(modelRun(problem, [...turns, ...ahead])));
     if (found === undefined) break;
     ahead = [...found, ...ahead];
     best = modelRun(problem, ahead);
@@ -131,7 +146,7 @@ export function modelSolve(problem: Problem): ModelPlan {
   return best;
 }
 
-function modelRun(problem: Problem, ahead: readonly string[]): ModelPlan {
+function modelRun(problem: Problem, ahead: readonly ModelTurn[]): ModelRun {
   const { minValuesPolicy, preferencePolicy } = problem.options;
   const wellKnown = new Set([...CORE_WELL_KNOWN_LABELS, ...(problem.options.wellKnownLabels ?? [])]);
   const topology = new ModelTopology(problem);
@@ -260,7 +275,7 @@ function modelRun(problem: Problem, ahead: readonly string[]): ModelPlan {
       return true;
     });
   };
-  const tryOnce = (pod: PodToPlace, variant: PodVariant): boolean => {
+  const tryOnce = (pod: PodToPlace, variant: PodVariant, isApart: boolean): boolean => {
     const { hostPorts = [] } = pod.shape;
     for (const place of nodes) {
       const { node } = place;
@@ -290,12 +305,11 @@ function modelRun(problem: Problem, ahead: readonly string[]): ModelPlan {
       return true;
     }
     const byPods = claims.toSorted((a, b) => a.pods.length - b.pods.length);
-    if (byPods.some((claim) => joins(claim, pod, variant, false))) return true;
+    if (!isApart && byPods.some((claim) => joins(claim, pod, variant, false))) return true;
     isDeferred = false;
     for (const pool of pools) {
       if (pool.remaining.nodes !== undefined && pool.remaining.nodes <= 0) continue;
-      const limits = Object.entries(pool.remaining).filter(([resource]) => resource !== "nodes");
-      const types = pool.types.filter(({ capacity }) => limits.every(([resource, remaining]) => (capacity[resource] ?? 0) <= remaining));
+      const types = typesWithinLimits(pool);
       const hostname = `claim-${claims.length}`;
       const claim: ModelClaim = {
         pool,
@@ -312,18 +326,20 @@ function modelRun(problem: Problem, ahead: readonly string[]): ModelPlan {
       const isIn = joins(claim, pod, variant, true);
       if (!isIn && isDeferred) return false;
       if (!isIn) continue;
-      for (const [resource] of limits) pool.remaining[resource]! -= Math.max(...claim.types.map(({ capacity }) => capacity[resource] ?? 0));
-      if (pool.remaining.nodes !== undefined) pool.remaining.nodes--;
+      for (const resource in pool.remaining)
+        pool.remaining[resource]! -= resource === "nodes" ? 1 : Math.max(...claim.types.map(({ capacity }) => capacity[resource] ?? 0));
       claims.push(claim);
       return true;
     }
     return false;
   };
 
-  const isPlaced = (pod: PodToPlace): boolean => {
-    for (const variant of podVariants(pod.shape, { preferencePolicy, mayPreferNot: mayPreferNot ?? false })) {
+  const variantsOf = (shape: PodShape) => podVariants(shape, { preferencePolicy, mayPreferNot: mayPreferNot ?? false });
+  const isPlaced = (pod: PodToPlace, pins?: Requirements): boolean => {
+    for (const variant of variantsOf(pod.shape)) {
       isDeferred = false;
-      if (tryOnce(pod, variant)) return true;
+      const requirements = pins === undefined ? variant.requirements : variant.requirements.and(pins);
+      if (tryOnce(pod, { ...variant, requirements }, pins !== undefined)) return true;
       if (isDeferred) return false;
     }
     return false;
@@ -331,7 +347,8 @@ function modelRun(problem: Problem, ahead: readonly string[]): ModelPlan {
 
   const supported = problem.pods.filter(({ shape }) => unsupportedFeatures(shape).length === 0);
   const leftOut = problem.pods.filter((pod) => !supported.includes(pod));
-  const first = [...new Set(ahead)].flatMap((key) => supported.find((pod) => pod.key === key) ?? []).filter(isPlaced);
+  const turns = ahead.filter(({ key }, at) => ahead.findIndex((other) => other.key === key) === at);
+  const first = turns.flatMap(({ key, pins }) => supported.filter((pod) => pod.key === key && isPlaced(pod, pins)));
   const queue = supported.filter((pod) => !first.includes(pod)).sort(byQueueOrder);
   const lengthAtPush = new Map<string, number>();
   while (queue.length > 0 && lengthAtPush.get(queue[0]!.uid) !== queue.length) {
@@ -340,7 +357,56 @@ function modelRun(problem: Problem, ahead: readonly string[]): ModelPlan {
     queue.push(pod);
     lengthAtPush.set(pod.uid, queue.length);
   }
+  const fresh = modelPools(problem).filter(({ name }) => pools.some((pool) => pool.name === name));
+  const isLate = (key: string): boolean => {
+    const pod = queue.find((one) => one.key === key);
+    if (pod === undefined) return false;
+    const { requests } = pod.shape;
+    return variantsOf(pod.shape).some(({ requirements, tolerations }) => {
+      const isFor = (pool: ModelPool) =>
+        untoleratedTaints(pool.taints ?? [], tolerations).length === 0 &&
+        pool.requirements.isCompatible(requirements, wellKnown) &&
+        typesWithinLimits(pool).some((type) => isKept(pool, type, pool.requirements.and(requirements), requests));
+      const hasPlace = ({ node }: (typeof nodes)[number]) =>
+        untoleratedTaints(node.taints, tolerations).length === 0 &&
+        fits(requests, leftOn(node, problem)) &&
+        Requirements.fromLabels(node.labels).isCompatible(requirements);
+      return fresh.some(isFor) || nodes.some(hasPlace);
+    });
+  };
+  /** Is the pod where the pins would not have it, or might not? */
+  const isElsewhere = (key: string, pins: Requirements): boolean => {
+    const node = nodes.find(({ pods }) => pods.includes(key));
+    if (node !== undefined) return !Requirements.fromLabels(node.node.labels).isCompatible(pins);
+    const claim = claims.find(({ pods }) => pods.includes(key));
+    const keeps = (pin: Requirement) => {
+      const own = claim!.requirements.find(pin.key);
+      return own === undefined ? pin.operator === "Exists" && wellKnown.has(pin.key) : own.intersect(pin).equals(own);
+    };
+    return claim !== undefined && ![...pins].every(keeps);
+  };
+  const companyOf = (late: string): readonly ModelTurn[] => {
+    const { shape } = supported.find(({ key }) => key === late)!;
+    const { keys, selects } = topology.wishOf(shape, variantsOf(shape).at(-1)!);
+    if (keys.length === 0) return [];
+    const isSameNode = keys.includes("kubernetes.io/hostname");
+    const companions = supported
+      .toSorted(byQueueOrder)
+      .filter((pod) => pod.key !== late && selects(pod.shape))
+      .filter((pod, at, all) => all.findIndex((other) => other.shape === pod.shape) === at);
+    const pinsOf = ({ requirements }: PodVariant) =>
+      Requirements.of(...[...requirements].filter(({ key }) => isSameNode || keys.includes(key))).and(
+        keys.filter((key) => key !== "kubernetes.io/hostname").map((key) => Requirement.of({ key, operator: "Exists" })),
+      );
+    const all = variantsOf(shape).map(pinsOf);
+    return all
+      .filter((pins, at) => all.findIndex(({ canonicalText }) => canonicalText === pins.canonicalText) === at)
+      .reverse()
+      .flatMap((pins) => companions.filter(({ key }) => isSameNode || isElsewhere(key, pins)).map(({ key }) => ({ key, pins })));
+  };
   return {
+    isLate,
+    companyOf,
     newNodes: claims.map(({ pool, pods, types, requirements, requests, held }) => ({
       pool: pool.name,
       pods: pods.toSorted(),
@@ -387,6 +453,12 @@ function valuesOf(key: string, types: readonly InstanceType[]): readonly string[
     if (lists.every(({ length }) => length > 0)) return [...new Set(lists.flat())];
   }
   return [];
+}
+
+function typesWithinLimits({ types, remaining }: ModelPool): readonly InstanceType[] {
+  if ((remaining.nodes ?? 1) <= 0) return [];
+  const limits = Object.entries(remaining).filter(([resource]) => resource !== "nodes");
+  return types.filter(({ capacity }) => limits.every(([resource, left]) => (capacity[resource] ?? 0) <= left));
 }
 
 function modelPools({ pools, nodes }: Problem): readonly ModelPool[] {

@@ -114,6 +114,12 @@ export class ModelTopology {
     return new Set(keys.map(({ key }) => key).filter((key) => key !== HOSTNAME));
   }
 
+  /** Whom a pod in this variant has to be with, and along which labels. */
+  wishOf(shape: PodShape, variant: PodVariant): { readonly keys: readonly string[]; readonly selects: (other: PodShape) => boolean } {
+    const terms = this.#own(shape, variant).filter(({ kind }) => kind === "affinity");
+    return { keys: terms.map(({ key }) => key), selects: (other) => terms.every(({ selects }) => selects(other)) };
+  }
+
   #own(shape: PodShape, variant: PodVariant): readonly ModelTerm[] {
     const inNamespace = (other: PodShape) => other.namespace === shape.namespace;
     const spreads = variant.spreads.map((spread): ModelTerm => {

@@ -1,0 +1,95 @@
+/**
+ * Pods that get no place because those whom they have to be with are where nobody can be with them: on a node without the label, in a domain
+ * that is not for them, on a node that is full. Rules S-82, S-142, S-149…S-151.
+ */
+import { HOSTNAME_LABEL } from "@joinery/api";
+import type { PodShape, PodToPlace } from "../problem.ts";
+import { meetsRequirements } from "../requirements/node-labels.ts";
+import { Requirement } from "../requirements/requirement.ts";
+import { Requirements } from "../requirements/requirements.ts";
+import type { Group } from "../topology/topology.ts";
+import type { ClaimState } from "./claim-state.ts";
+import type { PodClass, Search } from "./pod-classes.ts";
+import type { SolverView } from "./solver-view.ts";
+
+/** A pod that is tried before its time; with pins only on nodes that meet these too, and not on claims that are open. */
+export interface Turn {
+  readonly pod: number;
+  readonly pins?: Requirements;
+}
+
+/** The same pods where they also have to meet the pins. Nothing that is found out about them holds for the others. */
+export function pinnedTo(pins: Requirements, podClass: PodClass): PodClass {
+  const pinned = ({ constraint, ...search }: Search): Search => ({
+    ...search,
+    constraint: { ...constraint, requirements: constraint.requirements.and(pins) },
+    refusals: { claims: undefined, wasAsked: false },
+    nextNode: 0,
+    refusedNodes: new Int32Array(0),
+    searchedAt: -1,
+    isDeferred: false,
+    closed: [],
+    reasons: undefined,
+  });
+  return { ...podClass, searches: podClass.searches.map(pinned) };
+}
+
+/** Each late pod after one of those that it has to be with, where it could follow; of equal ones the first in the order of the queue. */
+export function* withCompany(
+  late: readonly number[],
+  order: Uint32Array,
+  view: SolverView,
+  pods: readonly PodToPlace[],
+): Generator<readonly Turn[]> {
+  const classOf = (pod: number) => view.classes.list[view.classes.classOfPod[pod]!]!;
+  const isElsewhere = placesIn(view);
+  for (const pod of late) {
+    const { searches } = classOf(pod);
+    // Only what is required is left in the last search, and required terms all mean the same pods.
+    const wanted = companyIn(searches.at(-1)!);
+    const [first] = wanted;
+    if (first === undefined) continue;
+    const shapes = new Set<PodShape>();
+    const companions = order.filter((other) => {
+      const { shape } = pods[other]!;
+      const isMeant = other !== pod && first.selectsIn(shape.namespace) && first.identity.selector.selects(shape.labels);
+      return isMeant && classOf(other).unsupported.length === 0 && !shapes.has(shape) && shapes.add(shape);
+    });
+    const keys = wanted.map(({ identity }) => identity.key);
+    const places = searches.map(({ constraint }) => meetingPlace(keys, constraint.requirements));
+    const byText = new Map(places.map((pins) => [pins.canonicalText, pins]));
+    for (const pins of [...byText.values()].reverse()) {
+      for (const other of companions) {
+        if (keys.includes(HOSTNAME_LABEL) || isElsewhere(other, pins)) yield [{ pod: other, pins }, { pod }];
+      }
+    }
+  }
+}
+
+function companyIn({ topology }: Search): readonly Group[] {
+  const asked = topology === undefined ? [] : [...topology.domains, ...topology.hosts];
+  return asked.map(({ group }) => group).filter(({ identity }) => identity.kind === "pod-affinity");
+}
+
+/** What a node has to be so that the late pod can be in its domains; on the node itself, if it wants to be on the same. */
+function meetingPlace(keys: readonly string[], requirements: Requirements): Requirements {
+  const isSameNode = keys.includes(HOSTNAME_LABEL);
+  const own = Requirements.of(...[...requirements].filter(({ key }) => isSameNode || keys.includes(key)));
+  return own.and(keys.filter((key) => key !== HOSTNAME_LABEL).map((key) => Requirement.of({ key, operator: "Exists" })));
+}
+
+/** Has the pod a place which does not meet the pins, or might not yet? */
+function placesIn({ nodes, claims }: SolverView): (pod: number, pins: Requirements) => boolean {
+  const places = new Map<number, (pins: Requirements) => boolean>();
+  for (const { node, pods } of nodes.list) for (const pod of pods) places.set(pod, (pins) => meetsRequirements(node.labels, pins));
+  for (const { state, pods } of claims.list) for (const pod of pods) places.set(pod, (pins) => keeps(state, pins));
+  return (pod, pins) => places.get(pod)?.(pins) === false;
+}
+
+/** A well-known label that is not mentioned is one that the node will have. */
+function keeps(state: ClaimState, pins: Requirements): boolean {
+  return [...pins].every((pin) => {
+    const own = state.requirements.find(pin.key);
+    return own === undefined ? pin.operator === "Exists" && state.within(pin) !== null : own.intersect(pin) === own;
+  });
+}
