@@ -4,7 +4,7 @@
  */
 import { EntryQueue } from "./entry-queue.ts";
 import type { Filler } from "./filler.ts";
-import { type Bin, cheapestColumn, copyOf, givenBins, priceOf, spotTypesNeeded } from "./packing.ts";
+import { type Bin, cheapestColumn, copyOf, givenBins, isFullEnough, isRefillable, priceOf, spotTypesNeeded } from "./packing.ts";
 import type { PackingModel } from "./packing-model.ts";
 
 const ROUNDS_MAX = 10;
@@ -82,11 +82,17 @@ function constructOnce(
   for (const [index, { home }] of model.groups.entries()) if (home !== undefined) remaining[index] = 0;
   filler.narrow();
   const bins = givenBins(model);
-  for (const bin of bins) if (bin.column >= 0) fillBin(filler, bin);
+  const opener = new Opener(model, filler);
+  for (const [index, bin] of bins.entries()) {
+    if (isRefillable(model, bin)) {
+      const filled = opener.bestOf(bin.space);
+      if (filled === undefined) return undefined;
+      bins[index] = filled;
+    } else if (bin.column >= 0) fillBin(filler, bin);
+  }
   const stale = ratios.map((ratio) => ratio * RATIO_SLACK);
   const queue = new EntryQueue(stale);
   const isFirst = new Uint8Array(entries.length).fill(1);
-  const opener = new Opener(model, filler);
   let price = priceOf(model, bins);
   let finishPrice = Number.POSITIVE_INFINITY;
   let finish: Bin[] | undefined;
@@ -180,6 +186,21 @@ export class Opener {
     for (const entry of seen) queue.put(entry);
     if (bestBin !== undefined) this.take(bestBin);
     return bestBin;
+  }
+
+  /** The node of the space with the least price by value, of those that are full enough; taken out of what remains. */
+  bestOf(space: number): Bin | undefined {
+    let best: Bin | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (let column = 0; column < this.#model.spaces[space]!.columns.count; column++) {
+      const bin = this.open({ space, column });
+      if (bin === undefined) continue;
+      this.giveBack(bin);
+      const ratio = this.ratioOf(bin);
+      if (ratio < least && isFullEnough(this.#model, bin)) [best, least] = [bin, ratio];
+    }
+    if (best !== undefined) this.take(best);
+    return best;
   }
 
   /** A filled node; undefined where it takes no pod, or lists too few types. */

@@ -11,6 +11,7 @@ import { Filler } from "./filler.ts";
 import { type Improvement, stepsFor } from "./improvement.ts";
 import { nodeUsdPerHour, packingModel } from "./packing-model.ts";
 import { podGroups } from "./pod-groups.ts";
+import { type Refillable, refillables } from "./refillable.ts";
 import { repack } from "./repack.ts";
 import { type Packing, replay } from "./replay.ts";
 import { ruinAndRecreate } from "./ruin.ts";
@@ -38,9 +39,9 @@ export function solveToExplain(problem: Problem): RepeatableSolution {
   if (improvement === undefined || (isOverdue?.() ?? false) || greedy.newNodes.length === 0)
     return { ...solver.view, plan: greedy, repeat: repeatGreedily };
   const found = { greedyUsdPerHour: instancesUsdPerHour(greedy), greedyNodes: greedy.newNodes.length };
-  for (const effort of attempts(greedy, improvement)) {
+  for (const attempt of attempts(greedy, improvement, solver)) {
     const second = new Solver(problem);
-    const packing = packed(problem, solver, second, effort);
+    const packing = packed(problem, solver, second, attempt);
     const plan = packing && replay(second, packing, { isOverdue });
     if (plan === undefined || !isBetter(plan, greedy, problem, improvement)) continue;
     const repeat = (onTurn: OnTurn) => {
@@ -53,18 +54,29 @@ export function solveToExplain(problem: Problem): RepeatableSolution {
   return { ...solver.view, plan: { ...greedy, improvement: { ...found, isImproved: false } }, repeat: repeatGreedily };
 }
 
-/** Where the greedy plan lists too few types itself, and no plan with enough of them is cheaper, one with few may be. */
-function attempts(greedy: Plan, improvement: Improvement): readonly Improvement[] {
+interface Attempt {
+  readonly improvement: Improvement;
+  readonly open: readonly Refillable[];
+}
+
+/**
+ * The first that succeeds counts. Where the greedy plan lists too few types itself, and no plan with enough of them is cheaper, one with few may
+ * be; where the nodes that limits allow cannot be filled anew, they stay.
+ */
+function attempts(greedy: Plan, improvement: Improvement, solver: Solver): readonly Attempt[] {
   const { spotTypesMin } = improvement;
   const isShort = greedy.newNodes.some(
     ({ cheapest, instanceTypes }) => cheapest.capacityType === "spot" && instanceTypes.length < spotTypesMin,
   );
-  return isShort ? [improvement, { ...improvement, spotTypesMin: 1 }] : [improvement];
+  const open = refillables(solver);
+  const wishes = isShort ? [improvement, { ...improvement, spotTypesMin: 1 }] : [improvement];
+  return wishes.flatMap((wish) => [...(open.length > 0 ? [{ improvement: wish, open }] : []), { improvement: wish, open: [] }]);
 }
 
 /** undefined where the model has no place for some pod. */
-function packed(problem: Problem, greedy: Solver, pristine: Solver, improvement: Improvement): Packing | undefined {
-  const model = packingModel(problem, greedy, pristine, podGroups(greedy, pristine), improvement);
+function packed(problem: Problem, greedy: Solver, pristine: Solver, { improvement, open }: Attempt): Packing | undefined {
+  const groups = podGroups(greedy, pristine, new Set(open.map(({ claim }) => claim)));
+  const model = packingModel(problem, greedy, pristine, groups, improvement, open);
   const filler = new Filler(model);
   const stepsMax = stepsFor(improvement, problem.pods.length);
   const start = construct(model, filler, stepsMax);

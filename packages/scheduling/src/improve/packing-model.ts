@@ -14,10 +14,12 @@ import { isUsable, type Template } from "../solve/template.ts";
 import { type Columns, columnsOf, Offer, TYPES_COUNTED_MAX } from "./columns.ts";
 import type { Improvement } from "./improvement.ts";
 import { type HostBond, isBound, type PodGroup } from "./pod-groups.ts";
+import type { Refillable } from "./refillable.ts";
 
 type SpaceSite =
   | { readonly kind: "pool"; readonly template: Template }
-  | { readonly kind: "claim"; readonly template: Template; readonly index: number }
+  /** With `least` no pod has to stay there, but as much (`refillable.ts`). */
+  | { readonly kind: "claim"; readonly template: Template; readonly least: Float64Array | undefined }
   | { readonly kind: "node"; readonly index: number };
 
 interface Space {
@@ -56,8 +58,9 @@ export function packingModel(
   pristine: Solver,
   groups: readonly PodGroup[],
   improvement: Improvement,
+  open: readonly Refillable[] = [],
 ): PackingModel {
-  return new ModelBuilder(problem, greedy, pristine, groups, improvement).build();
+  return new ModelBuilder(problem, greedy, pristine, groups, improvement).build(open);
 }
 
 /** Groups that any space admits or refuses alike. */
@@ -104,8 +107,9 @@ class ModelBuilder {
     this.#needed = Uint8Array.from(groups, (group, index) => this.#spotTypesNeeded(group, index));
   }
 
-  build(): PackingModel {
+  build(open: readonly Refillable[]): PackingModel {
     for (const template of this.#templates) this.#addPoolSpaces(template);
+    for (const refillable of open) this.#addRefillable(refillable);
     this.#addClaims();
     this.#addNodes();
     const requests = new Float64Array(this.#groups.length * this.#width);
@@ -203,8 +207,19 @@ class ModelBuilder {
       const { columns } = this.#columnsFor(settled, template, claim.allowed);
       if (groups.length === 0 || !this.#isHeld(residents, columns)) continue;
       this.#givenBins.push({ space: this.#spaces.length, groups: residents });
-      this.#spaces.push({ site: { kind: "claim", template, index }, columns, groups });
+      this.#spaces.push({ site: { kind: "claim", template, least: undefined }, columns, groups });
     }
+  }
+
+  /** A claim that keeps its place in the pool's limits, and nothing else. */
+  #addRefillable({ claim, least }: Refillable): void {
+    const template = this.#pristine.allTemplates[claim.template.index]!;
+    const asks = this.#asks.filter(({ group }) => stateFor(group, template.root) === template.root && isUndecided(group, template.root));
+    const groups = this.#membersOf(asks, template);
+    const { columns } = this.#columnsFor(template.root, template, claim.allowed);
+    if (groups.length === 0 || columns.count === 0) return;
+    this.#givenBins.push({ space: this.#spaces.length, groups: [] });
+    this.#spaces.push({ site: { kind: "claim", template, least }, columns, groups });
   }
 
   /** Does some column hold them? They list as many types as the best of those does. */

@@ -55,6 +55,18 @@ export function givenBins(model: PackingModel): Bin[] {
   });
 }
 
+/** May all of its pods be others? */
+export function isRefillable({ spaces }: PackingModel, { space }: Bin): boolean {
+  const { site } = spaces[space]!;
+  return site.kind === "claim" && site.least !== undefined;
+}
+
+/** Does the node hold as much as it has to? */
+export function isFullEnough({ spaces }: PackingModel, { space, load }: Bin): boolean {
+  const { site } = spaces[space]!;
+  return site.kind !== "claim" || site.least === undefined || site.least.every((amount, r) => load[r]! >= amount);
+}
+
 /** The first column of the bin's space that holds its load and lists enough types; −1 where none does. */
 export function cheapestColumn(model: PackingModel, { space, load, items }: Bin): number {
   const { count, rooms, spotTypes } = model.spaces[space]!.columns;

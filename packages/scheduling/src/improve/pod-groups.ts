@@ -48,8 +48,9 @@ type Home =
 /**
  * Groups of all pods that the greedy solve placed, in the order of their first pods.
  * @param pristine a solver of the same problem that has not placed anything: what the groups refer to
+ * @param open claims of pools whose limits bind that do not keep their pods (`refillable.ts`)
  */
-export function podGroups(greedy: Solver, pristine: Solver): readonly PodGroup[] {
+export function podGroups(greedy: Solver, pristine: Solver, open: ReadonlySet<OpenClaim> = new Set()): readonly PodGroup[] {
   const claimOf = new Map(greedy.view.claims.list.flatMap((claim) => claim.pods.map((pod) => [pod, claim] as const)));
   const claimNumbers = new Map(greedy.view.claims.list.map((claim, index) => [claim, index]));
   const nodeOf = new Map(greedy.view.nodes.list.flatMap(({ pods }, index) => pods.map((pod) => [pod, index] as const)));
@@ -66,7 +67,9 @@ export function podGroups(greedy: Solver, pristine: Solver): readonly PodGroup[]
     const site = claim === undefined ? nodeSite(greedy, node!) : claimSite(claim);
     const { pins, undecidedKeys, isPinned } = domainsOf(podClass, search, site, sharedPins);
     const staysHome =
-      !isPinned || dependsOnHost(podClass, search) || (claim !== undefined && (bound.has(claim.template) || claim.held.size > 0));
+      !isPinned ||
+      dependsOnHost(podClass, search) ||
+      (claim !== undefined && ((bound.has(claim.template) && !open.has(claim)) || claim.held.size > 0));
     const home = staysHome ? homeOf(claim, node!, claimNumbers, pristine) : undefined;
     const bonds = remembered(bondsOf, search, () => hostBonds(podClass, search, hostNumbers));
     const volumes =

@@ -7,13 +7,20 @@ import type { Plan } from "../plan.ts";
 import type { Requirement } from "../requirements/requirement.ts";
 import type { Solver } from "../solve/solve.ts";
 import type { Template } from "../solve/template.ts";
-import type { Bin } from "./packing.ts";
+import { type Bin, isRefillable } from "./packing.ts";
 import type { PackingModel } from "./packing-model.ts";
 
 /** Where a pod is to go: a node that exists, or one to be opened. */
 type Destination =
   | { readonly kind: "node"; readonly index: number }
-  | { readonly kind: "new"; readonly template: Template; readonly pins: readonly Requirement[]; claim: number };
+  | {
+      readonly kind: "new";
+      readonly template: Template;
+      readonly pins: readonly Requirement[];
+      /** When it has to be opened, among others that have to; −1 = it does not matter. */
+      readonly rank: number;
+      claim: number;
+    };
 
 export interface Packing {
   readonly model: PackingModel;
@@ -37,7 +44,10 @@ export function replay(
   { isOverdue, onTurn }: ReplayOptions,
 ): Plan | undefined {
   const destinations = destinationsOf(model, bins);
-  let waiting = sequence.filter((pod) => destinations.has(pod));
+  let waiting = refillablesFirst(
+    sequence.filter((pod) => destinations.has(pod)),
+    destinations,
+  );
   for (let before = -1; waiting.length > 0 && waiting.length !== before; ) {
     before = waiting.length;
     if (isOverdue?.()) return undefined;
@@ -47,6 +57,18 @@ export function replay(
     });
   }
   return solver.run(onTurn);
+}
+
+/** What pools whose limits bind have left for a node depends on those that were opened before. */
+function refillablesFirst(pods: readonly number[], destinations: ReadonlyMap<number, Destination>): number[] {
+  const openers = new Map<number, number>();
+  for (const pod of pods) {
+    const destination = destinations.get(pod)!;
+    if (destination.kind === "new" && destination.rank >= 0 && !openers.has(destination.rank)) openers.set(destination.rank, pod);
+  }
+  const first = [...openers].sort(([one], [other]) => one - other).map(([, pod]) => pod);
+  const isFirst = new Set(first);
+  return [...first, ...pods.filter((pod) => !isFirst.has(pod))];
 }
 
 function offer(solver: Solver, pod: number, searchIndex: number, destination: Destination): boolean {
@@ -60,11 +82,14 @@ function offer(solver: Solver, pod: number, searchIndex: number, destination: De
 function destinationsOf(model: PackingModel, bins: readonly Bin[]): ReadonlyMap<number, Destination> {
   const destinations = new Map<number, Destination>();
   const next = new Int32Array(model.groups.length);
-  for (const { space, items } of bins) {
-    const { site } = model.spaces[space]!;
+  for (const bin of bins) {
+    const { items } = bin;
+    const { site } = model.spaces[bin.space]!;
     const pinned = items.filter((_, at) => at % 2 === 0).flatMap((group) => model.groups[group]!.pins);
     const destination: Destination =
-      site.kind === "node" ? site : { kind: "new", template: site.template, pins: [...new Set(pinned)], claim: -1 };
+      site.kind === "node"
+        ? site
+        : { kind: "new", template: site.template, pins: [...new Set(pinned)], rank: isRefillable(model, bin) ? bin.space : -1, claim: -1 };
     for (let at = 0; at < items.length; at += 2) {
       const { pods } = model.groups[items[at]!]!;
       for (let count = items[at + 1]!; count > 0; count--) destinations.set(pods[next[items[at]!]!++]!, destination);
@@ -82,7 +107,7 @@ function addResidents({ groups }: PackingModel, destinations: Map<number, Destin
     const destination =
       home.kind === "node"
         ? home
-        : remembered(homes, home.index, (): Destination => ({ kind: "new", template: home.template, pins, claim: -1 }));
+        : remembered(homes, home.index, (): Destination => ({ kind: "new", template: home.template, pins, rank: -1, claim: -1 }));
     for (const pod of pods) destinations.set(pod, destination);
   }
 }

@@ -4,7 +4,7 @@
  */
 import { downsize, type Entry, entriesOf, fillBin, Opener } from "./construct.ts";
 import type { Filler } from "./filler.ts";
-import { type Bin, copyOf, spotTypesNeeded } from "./packing.ts";
+import { type Bin, copyOf, isFullEnough, spotTypesNeeded } from "./packing.ts";
 import type { PackingModel } from "./packing-model.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
@@ -122,7 +122,9 @@ class Ruin {
     return items.length === 0 ? 0 : this.#model.spaces[space]!.columns.prices[column]!;
   }
 
-  #isSound({ space, column, items }: Bin): boolean {
+  #isSound(bin: Bin): boolean {
+    const { space, column, items } = bin;
+    if (!isFullEnough(this.#model, bin)) return false;
     return items.length === 0 || this.#model.spaces[space]!.columns.spotTypes[column]! >= spotTypesNeeded(this.#model, items);
   }
 
