@@ -12,5 +12,10 @@ export const EFFORTS: Readonly<Record<string, EffortOptions>> = {
   maxAnyTypes: { improvement: { ...improvementOf("max")!, spotTypesMin: 1 } },
 };
 
+const { nodeOverheadUsdPerHour, rootVolumeUsdPerHour, spotTypesMin } = improvementOf("default")!;
+
+/** What a node costs beside its instance, in USD per hour, where its node class says nothing about volumes. */
+export const NODE_CHARGE = nodeOverheadUsdPerHour + rootVolumeUsdPerHour;
+
 /** What plans with a choice list for each spot node. */
-export const SPOT_TYPES_MIN = improvementOf("default")!.spotTypesMin;
+export const SPOT_TYPES_MIN = spotTypesMin;

@@ -11,6 +11,7 @@ import { withCorpus } from "../peer/peer.ts";
 import { readProblem } from "../peer/read-problem.ts";
 import { SPOT_TYPES_MIN } from "./efforts.ts";
 import { type ChargedProblem, chargedProblem, leastExcess, leastNodes, type Proof } from "./lower-bound/frontier.ts";
+import { type Finding, print, rounded } from "./report.ts";
 
 /** Nodes against price; 0.01: as many nodes as the peer has are worth a hundredth of the bound. */
 const WEIGHTS = ["0.002", "0.005", "0.01", "0.02", "0.03", "0.05", "0.08", "0.12", "0.18", "0.27", "0.4", "0.6", "1"];
@@ -54,9 +55,9 @@ for (const line of readFileSync(options.record, "utf8")
   if (!options.pods.includes(String(line.params.pods)) || !(options.corpus ?? [corpusOf(line)]).includes(corpusOf(line))) continue;
   const one = await caseOf(line);
   cases.push(one);
-  print(line.name.replace("cost/", "node-frontier/"), line.params, { ...known(line), ...figures([one]) });
+  tell(line.name.replace("cost/", "node-frontier/"), line.params, { ...known(line), ...figures([one]) });
 }
-if (cases.length > 1) print("node-frontier", { problems: cases.length }, figures(cases));
+if (cases.length > 1) tell("node-frontier", { problems: cases.length }, figures(cases));
 
 async function caseOf(line: Line): Promise<Case> {
   const problem = withCorpus({ corpus: corpusOf(line), ...line.params }, readProblem);
@@ -87,13 +88,6 @@ function corpusOf({ name }: Line): string {
   return name.replace("cost/", "");
 }
 
-function rounded(amount: number, digits: number): number {
-  return Math.round(amount * 10 ** digits) / 10 ** digits;
-}
-
-function print(name: string, params: Readonly<Record<string, number>>, metrics: Readonly<Record<string, number>>): void {
-  const all = { ...params, nodesOfPeer };
-  if (options.json) return void process.stdout.write(`${JSON.stringify({ name, params: all, metrics })}\n`);
-  const shown = Object.entries(metrics).map(([key, value]) => `${key} ${value}`);
-  process.stdout.write(`${name} ${JSON.stringify(all)}: ${shown.join(", ")}\n`);
+function tell(name: string, params: Finding["params"], metrics: Finding["metrics"]): void {
+  print({ name, params: { ...params, nodesOfPeer }, metrics }, options.json);
 }

@@ -4,14 +4,15 @@
  * For each corpus, size and seed one line: the price of the instances per effort, the peer's price of the same files, and lower bounds
  * from a linear program. PROGRAM is what `bench/peer/build.sh` prints. Seeds up to 100 are for tuning; figures that are compared are of others.
  */
-import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { type Plan, type Problem, solve } from "@joinery/scheduling";
 import { peerPlan, withCorpus } from "../peer/peer.ts";
 import { readProblem } from "../peer/read-problem.ts";
-import { EFFORTS, SPOT_TYPES_MIN } from "./efforts.ts";
+import { EFFORTS, NODE_CHARGE, SPOT_TYPES_MIN } from "./efforts.ts";
 import { lowerBoundUsdPerHour } from "./lower-bound/lower-bound.ts";
+import { wholePodsBoundUsdPerHour } from "./lower-bound/whole-pods.ts";
 import { priceUsdPerHour } from "./price.ts";
+import { print, rounded } from "./report.ts";
 
 const CORPORA = [
   "homogeneous",
@@ -27,9 +28,6 @@ const CORPORA = [
   "daemonsets",
   "existing",
 ];
-
-/** Prices that nothing is held against. */
-const BOUNDS: ReadonlySet<string> = new Set(["boundUsdPerHour", "choiceBoundUsdPerHour"]);
 
 const { values: options } = parseArgs({
   options: {
@@ -62,12 +60,28 @@ async function compare(wish: { readonly corpus: string; readonly pods: number; r
     metrics.peerUnschedulable = peer.unschedulable.length;
     metrics.peerMilliseconds = rounded((peer.stats.buildSeconds + peer.stats.solveSeconds) * 1000, 1);
   }
-  if (!options["no-bound"]) {
-    metrics.boundUsdPerHour = rounded(await lowerBoundUsdPerHour(problem), 5);
-    // What plans with a choice for each spot node cannot cost less than.
-    metrics.choiceBoundUsdPerHour = rounded(await lowerBoundUsdPerHour(problem, { spotTypesMin: SPOT_TYPES_MIN }), 5);
-  }
-  print(wish, metrics);
+  if (!options["no-bound"]) Object.assign(metrics, await bounds(problem));
+  const { corpus, ...params } = wish;
+  print({ name: `cost/${corpus}`, params, metrics }, options.json, (name, amount) => withExcess(name, amount, metrics.boundUsdPerHour));
+}
+
+async function bounds(problem: Problem): Promise<Record<string, number>> {
+  // What plans with a choice for each spot node cannot cost less than.
+  const choice = { spotTypesMin: SPOT_TYPES_MIN };
+  const found = {
+    boundUsdPerHour: await lowerBoundUsdPerHour(problem),
+    choiceBoundUsdPerHour: await lowerBoundUsdPerHour(problem, choice),
+    wholePodsBoundUsdPerHour: await wholePodsBoundUsdPerHour(problem),
+    wholePodsChoiceBoundUsdPerHour: await wholePodsBoundUsdPerHour(problem, choice),
+    // With what a node costs beside its instance: of that sum the plan with the least is looked for.
+    wholePodsChargedBoundUsdPerHour: await wholePodsBoundUsdPerHour(problem, { ...choice, nodeChargeUsdPerHour: NODE_CHARGE }),
+  };
+  return Object.fromEntries(Object.entries(found).flatMap(([name, bound]) => (bound === undefined ? [] : [[name, rounded(bound, 5)]])));
+}
+
+function withExcess(name: string, amount: number, bound: number | undefined): string {
+  const isCompared = name.endsWith("UsdPerHour") && name !== "boundUsdPerHour" && bound !== undefined;
+  return `${name} ${amount}${isCompared ? ` (+${rounded((amount / bound - 1) * 100, 1)} %)` : ""}`;
 }
 
 function measured(effort: string, problem: Problem): Record<string, number> {
@@ -87,19 +101,4 @@ function measured(effort: string, problem: Problem): Record<string, number> {
 function planPrice({ newNodes }: Plan, { pools }: Problem): number {
   const nodes = newNodes.map(({ requirements, instanceTypes }) => ({ requirements, instanceTypes: instanceTypes.map(({ name }) => name) }));
   return priceUsdPerHour(nodes, pools[0]!.instanceTypes);
-}
-
-function rounded(amount: number, digits: number): number {
-  return Math.round(amount * 10 ** digits) / 10 ** digits;
-}
-
-function print({ corpus, ...params }: { readonly corpus: string }, metrics: Readonly<Record<string, number>>): void {
-  const machine = `${cpus()[0]?.model ?? "unknown"} x${cpus().length}, Node ${process.versions.node}`;
-  if (options.json) return void process.stdout.write(`${JSON.stringify({ name: `cost/${corpus}`, params, metrics, machine })}\n`);
-  const bound = metrics.boundUsdPerHour;
-  const figures = Object.entries(metrics).map(([name, amount]) => {
-    const isCompared = name.endsWith("UsdPerHour") && !BOUNDS.has(name) && bound !== undefined;
-    return `${name} ${amount}${isCompared ? ` (+${rounded((amount / bound - 1) * 100, 1)} %)` : ""}`;
-  });
-  process.stdout.write(`${corpus} ${JSON.stringify(params)}: ${figures.join(", ")}\n`);
 }
