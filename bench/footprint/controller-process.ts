@@ -56,11 +56,14 @@ export async function startController({
   const command = [node, ...nodeFlags, bundle, "controller", "--cloud-provider", "kwok", ...args];
   const startedMs = performance.now();
   const child = spawn("/bin/sh", ["-c", `${enter}exec "$@"`, "sh", ...command], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const killWithUs = () => void child.kill("SIGKILL");
+  process.once("exit", killWithUs); // an error that nobody catches ends this process, and no finally block stops the child
   const log: string[] = [];
   const windowClosesMs: number[] = [];
   let exit: string | undefined;
   const leading = Promise.withResolvers<number>();
   child.on("exit", (code, signal) => {
+    process.off("exit", killWithUs);
     exit = signal ?? `status ${code}`;
     leading.reject(new ControllerDied(`the controller ended with ${exit}\n${log.join("\n")}`));
   });

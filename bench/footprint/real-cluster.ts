@@ -49,6 +49,7 @@ export async function startRealCluster(size: ClusterSize, folder: string, kept?:
     if (kept !== undefined) cpSync(data, kept, { recursive: true });
   }
   const plane = await startControlPlane(folder, { controllerManagerFlags: CONTROLLER_MANAGER_FLAGS });
+  process.once("exit", plane.stop); // an error that nobody catches ends this process without its finally blocks
   for (const pid of plane.pids) setPriority(pid, PRIORITY);
   try {
     const client = await clientOf(plane);
@@ -63,8 +64,11 @@ export async function startRealCluster(size: ClusterSize, folder: string, kept?:
 }
 
 export async function stop({ observer, stop: stopPlane }: RealCluster): Promise<void> {
-  await observer.stop();
-  stopPlane();
+  try {
+    await observer.stop();
+  } finally {
+    stopPlane();
+  }
 }
 
 /** Until all of its processes together used little over some seconds. */

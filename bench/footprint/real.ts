@@ -79,10 +79,13 @@ try {
   if (!(error instanceof ControllerDied)) throw error;
   failure = error.message;
 } finally {
-  await Promise.all(replicas.map(({ controller }) => controller.stop()));
-  for (const { cgroup } of replicas) cgroup.remove();
-  await stop(cluster);
-  rmSync(folder, { recursive: true, force: true });
+  try {
+    await Promise.all(replicas.map(({ controller }) => controller.stop()));
+    for (const { cgroup } of replicas) cgroup.remove();
+  } finally {
+    await stop(cluster);
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 print(
   {
