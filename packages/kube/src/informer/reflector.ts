@@ -6,7 +6,6 @@ import type { Kind, KubeObject } from "@joinery/api";
 import type { Encoding, KubeClient, ListOptions, WatchOptions } from "../client.ts";
 import { type Backoff, createBackoff } from "../clock/backoff.ts";
 import { type Clock, type Random, sleepOn } from "../clock/clock.ts";
-import { keyOf } from "../kube-client.ts";
 import { ApiError, isGone, TransportError } from "../wire/errors.ts";
 import { compareVersions, type Store, versionOf } from "./store.ts";
 
@@ -63,8 +62,7 @@ export function createReflector<Raw extends KubeObject, Kept extends KubeObject>
         mayGoBack = judgeAge(listVersion);
       }
       for (const object of page.objects) {
-        listed.add(keyOf(object));
-        store.put(object, { mayGoBack });
+        listed.add(store.put(object, { mayGoBack }));
       }
       next = page.continue;
     } while (next !== undefined);

@@ -52,23 +52,23 @@ export class Store<Raw extends KubeObject, Kept extends KubeObject> {
     }
   }
 
-  /** The object exists in this state. `mayGoBack` takes the state even when a newer one is known. */
-  put(object: Raw, { mayGoBack = false }: { readonly mayGoBack?: boolean } = {}): void {
+  /** The object exists in this state. `mayGoBack` takes the state even when a newer one is known. Gives the object's key. */
+  put(object: Raw, { mayGoBack = false }: { readonly mayGoBack?: boolean } = {}): string {
     const key = keyOf(object);
     const held = this.#objects.get(key);
     if (held !== undefined) {
       const order = compareVersions(versionOf(held), versionOf(object));
       if (order === 0 || (order !== undefined && order > 0 && !mayGoBack)) {
-        return;
+        return key;
       }
       if (held.metadata?.uid !== object.metadata?.uid) {
         // Deleted and made again while nobody looked: two objects that share a name.
         this.#set(key, held, undefined);
-        this.put(object);
-        return;
+        return this.put(object);
       }
     }
     this.#set(key, held, this.#trim(object));
+    return key;
   }
 
   /** The object is gone; `last` is its last state. Nothing happens when a later object of the name is known. */
@@ -84,8 +84,9 @@ export class Store<Raw extends KubeObject, Kept extends KubeObject> {
   /** Drops what a complete list does not have, except what is newer than the list. */
   removeUnlisted(listed: ReadonlySet<string>, listVersion: string, { mayGoBack = false }: { readonly mayGoBack?: boolean } = {}): void {
     for (const [key, held] of this.#objects) {
+      if (listed.has(key)) continue;
       const order = compareVersions(versionOf(held), listVersion);
-      if (!listed.has(key) && (mayGoBack || order === undefined || order <= 0)) {
+      if (mayGoBack || order === undefined || order <= 0) {
         this.#set(key, held, undefined);
       }
     }
