@@ -2,6 +2,7 @@
  * Requests over HTTP(S), on undici's pools. Requests share a bounded number of connections; each watch has one of its own, so
  * watches cannot starve requests. undici's timers are off: spans are the `Clock`'s.
  */
+import { createSecureContext } from "node:tls";
 import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { Clock } from "../clock/clock.ts";
 import { startDeadline } from "../clock/deadline.ts";
@@ -223,6 +224,7 @@ function openPools(
   { proxyUrl, connectionsMax = CONNECTIONS_MAX }: HttpTransportOptions,
   tls: TlsOptions | undefined,
 ): Pools {
+  const secured = origin.startsWith("https:") ? withSharedContext(tls) : tls;
   const open = (connections: number | null): Dispatcher => {
     /*
      * HTTP/1.1, although API servers offer 2 and undici would take it: beside 1,000 nodes its sessions took gigabytes outside the heap within
@@ -237,10 +239,19 @@ function openPools(
       allowH2: false,
     };
     return proxyUrl === undefined
-      ? new Pool(origin, { ...common, connect: { ...tls, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS } })
-      : new ProxyAgent({ ...common, uri: proxyUrl, requestTls: { ...tls } });
+      ? new Pool(origin, { ...common, connect: { ...secured, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS } })
+      : new ProxyAgent({ ...common, uri: proxyUrl, requestTls: { ...secured } });
   };
   return { tls, requests: open(connectionsMax), urgent: open(URGENT_CONNECTIONS_MAX), streams: open(null) };
+}
+
+/** Certificates are read once and not by each connection, of which a controller opens some thirty as it starts. */
+function withSharedContext(tls: TlsOptions | undefined) {
+  try {
+    return { ...tls, secureContext: createSecureContext(tls) };
+  } catch {
+    return tls; // so each connection says what is wrong with them
+  }
 }
 
 function allOf({ requests, urgent, streams }: Pools): readonly Dispatcher[] {
