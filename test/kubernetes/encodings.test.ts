@@ -172,13 +172,18 @@ function withClaimsAlone(wish: KubeObject): KubeObject {
   return { ...pod, spec: { ...pod.spec, volumes } } as KubeObject;
 }
 
+/** Of one and the same state: kwok may write between two lists. */
 async function bothWays<T extends KubeObject>(kind: Kind<T>): Promise<{ whole: Map<string, T>; trimmed: Map<string, T> }> {
   const listed = async (encoding: "whole" | "trimmed") => {
     const objects = new Map<string, T>();
     for await (const object of client.listAll(kind, { encoding, limit: 3 })) objects.set(keyOf(object), object);
     return objects;
   };
-  return { whole: await listed("whole"), trimmed: await listed("trimmed") };
+  const versions = (objects: Map<string, T>) => [...objects].map(([key, { metadata }]) => `${key} ${metadata?.resourceVersion}`).join();
+  for (;;) {
+    const [whole, trimmed] = [await listed("whole"), await listed("trimmed")];
+    if (versions(whole) === versions(trimmed)) return { whole, trimmed };
+  }
 }
 
 test.each([
