@@ -3,6 +3,7 @@ import { createSecureServer } from "node:http2";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
+import { gzipSync } from "node:zlib";
 import { Nodes } from "@joinery/api";
 import { afterEach, expect, test } from "vitest";
 import type { Clock } from "../clock/clock.ts";
@@ -13,6 +14,7 @@ import { TEST_CERTIFICATE, TEST_KEY } from "../testing/certificate.ts";
 import { isNotFound, TransportError } from "./errors.ts";
 import { createHttpTransport, type HttpTransportOptions } from "./http-transport.ts";
 import { jsonLines } from "./json-lines.ts";
+import { PROTOBUF } from "./protobuf/objects.ts";
 import type { Transport } from "./transport.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -76,6 +78,34 @@ test("answers that are no success, no JSON, or broken JSON", async () => {
   await expect(client.get(Nodes, { name: "n" })).rejects.toSatisfy(isNotFound);
   expect(await client.raw("/readyz")).toBe("ok");
   await expect(client.raw("/broken")).rejects.toMatchObject({ name: "TransportError", fault: "malformed" });
+});
+
+test("a read may come compressed, in JSON and in protobuf; writes and watches do not ask for it", async () => {
+  const asked: unknown[] = [];
+  const address = await serve((request, response) => {
+    asked.push([request.method, request.headers["accept-encoding"]]);
+    const isInProtobuf = request.headers.accept?.startsWith(PROTOBUF);
+    const body = isInProtobuf ? Buffer.from("some bytes") : JSON.stringify({ metadata: { name: "ü" } });
+    const head = { "content-type": isInProtobuf ? PROTOBUF : "application/json" };
+    if (request.headers["accept-encoding"] === "gzip") response.writeHead(200, { ...head, "content-encoding": "gzip" }).end(gzipSync(body));
+    else response.writeHead(200, head).end(body);
+  });
+  const transport = connect(`http://${address}`);
+  for (const method of ["GET", "POST"] as const) {
+    expect((await transport.send({ method, path: "/" })).body).toEqual({ metadata: { name: "ü" } });
+    const { body, release } = await transport.send({ method, path: "/", accept: PROTOBUF });
+    expect(String(Buffer.from(body as Uint8Array))).toBe("some bytes");
+    release?.();
+  }
+  const { values } = await transport.stream({ method: "GET", path: "/" }, new AbortController().signal);
+  for await (const value of values) expect(value).toEqual({ metadata: { name: "ü" } });
+  expect(asked).toEqual([
+    ["GET", "gzip"],
+    ["GET", "gzip"],
+    ["POST", undefined],
+    ["POST", undefined],
+    ["GET", undefined],
+  ]);
 });
 
 test("a server that is not there, and one that hangs up", async () => {

@@ -6,8 +6,9 @@ import { createSecureContext } from "node:tls";
 import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { Clock } from "../clock/clock.ts";
 import { startDeadline } from "../clock/deadline.ts";
-import { BodyBuffer } from "./body-buffer.ts";
+import { BodyBuffer, type BorrowedBytes } from "./body-buffer.ts";
 import { TransportError } from "./errors.ts";
+import { GZIP, inflate } from "./gzip.ts";
 import { jsonLines } from "./json-lines.ts";
 import { faultOf, isHangUp, messageOf } from "./network-faults.ts";
 import { frames } from "./protobuf/frames.ts";
@@ -113,6 +114,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       headers: {
         accept: request.accept ?? "application/json",
         "user-agent": request.userAgent ?? USER_AGENT,
+        ...(request.method === "GET" && !isStream ? { "accept-encoding": GZIP } : {}),
         ...(request.body === undefined ? {} : { "content-type": request.contentType ?? "application/json" }),
         ...own?.headers,
       },
@@ -121,6 +123,15 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
+  }
+
+  async function inflatedBody(response: Dispatcher.ResponseData, request: ApiRequest): Promise<BorrowedBytes> {
+    const { bytes, release } = await bodies.read(response.body);
+    try {
+      return inflate(bytes, `the answer to ${request.method} ${request.path}`);
+    } finally {
+      release();
+    }
   }
 
   async function readCredentials(isRefused: boolean): Promise<Credentials | undefined> {
@@ -153,7 +164,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       try {
         const response = await dispatch(request, false, deadline.signal);
         if (!isProtobuf(response)) return { ...headOf(response), body: await bodyOf(response, request) };
-        const { bytes, release } = await bodies.read(response.body);
+        const { bytes, release } = isInGzip(response) ? await inflatedBody(response, request) : await bodies.read(response.body);
         return { ...headOf(response), body: bytes, release };
       } catch (error) {
         throw deadline.reason() ?? faultOf(error, origin, request);
@@ -274,9 +285,19 @@ function headOf(response: Dispatcher.ResponseData): Pick<ApiResponse, "status" |
 }
 
 async function bodyOf(response: Dispatcher.ResponseData, request: ApiRequest): Promise<unknown> {
-  return isProtobuf(response)
-    ? new Uint8Array(await response.body.arrayBuffer())
-    : parseBody(await response.body.text(), response, request);
+  if (isProtobuf(response)) return new Uint8Array(await response.body.arrayBuffer());
+  return parseBody(isInGzip(response) ? await inflatedText(response, request) : await response.body.text(), response, request);
+}
+
+async function inflatedText({ body }: Dispatcher.ResponseData, { method, path }: ApiRequest): Promise<string> {
+  const { bytes, release } = inflate(new Uint8Array(await body.arrayBuffer()), `the answer to ${method} ${path}`);
+  const text = new TextDecoder().decode(bytes);
+  release();
+  return text;
+}
+
+function isInGzip({ headers }: Dispatcher.ResponseData): boolean {
+  return headers["content-encoding"] === GZIP;
 }
 
 function isProtobuf({ headers }: Dispatcher.ResponseData): boolean {
