@@ -215,3 +215,56 @@ test("whatever the API server takes can be looked at", async () => {
     expect({ file, err, isSound: status === 0 || status === 5 }).toEqual({ file, err: "", isSound: true });
   }
 });
+
+describe("pools of two node classes", () => {
+  const classOf = (name: string, spec: object) => ({
+    apiVersion: "karpenter.k8s.aws/v1",
+    kind: "EC2NodeClass",
+    metadata: { name },
+    spec: {
+      amiSelectorTerms: [{ alias: "al2023@latest" }],
+      role: "node",
+      subnetSelectorTerms: [{ id: "subnet-1" }],
+      securityGroupSelectorTerms: [{ id: "sg-1" }],
+      ...spec,
+    },
+  });
+  const poolOf = (name: string, weight: number) => {
+    const nodeClassRef = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name };
+    return { ...pool([], name, { weight }, { nodeClassRef }), metadata: { name } };
+  };
+  const large = { blockDeviceMappings: [{ deviceName: "/dev/xvda", ebs: { volumeSize: "200Gi" } }] };
+  const windows = { amiSelectorTerms: [{ alias: "windows2022@latest" }] };
+
+  test.each([
+    { wide: {}, narrow: {}, isShadowed: true },
+    { wide: large, narrow: {}, isShadowed: true },
+    { wide: {}, narrow: large, isShadowed: false },
+    { wide: {}, narrow: windows, isShadowed: false },
+  ])("I-403, I-1105: of $wide before $narrow the second is shadowed: $isShadowed", async ({ wide, narrow, isShadowed }) => {
+    const items = [classOf("first", wide), classOf("second", narrow), poolOf("first", 10), poolOf("second", 1)];
+    const run = await runJoinery(["lint", "-", "-o", "json", "--region", "us-east-1"], {
+      stdin: JSON.stringify({ apiVersion: "v1", kind: "List", items }),
+    });
+    expect(run.err).toBe("");
+    expect(findingsOf(run).some(({ rule }) => rule === "shadowed-pool")).toBe(isShadowed);
+  });
+
+  test.each([
+    { pod: { "ephemeral-storage": "100Gi" }, spec: large },
+    { pod: {}, spec: windows, nodeSelector: { "kubernetes.io/os": "windows" } },
+  ])("I-403, I-1105: a pod that needs $spec is placed by plan, and lint says nothing", async ({ pod, spec, nodeSelector }) => {
+    const containers = [{ name: "main", image: "registry.example/app:1.0", resources: { requests: { cpu: "500m", ...pod } } }];
+    const web = deployment("web", { containers, ...(nodeSelector && { nodeSelector }) });
+    const items = [classOf("first", {}), classOf("second", spec), poolOf("first", 10), poolOf("second", 1), web];
+    const input = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+    const [lint, plan] = await Promise.all([
+      runJoinery(["lint", "-", "-o", "json", "--region", "us-east-1"], { stdin: input }),
+      runJoinery(["plan", "-", "-o", "json", "--region", "us-east-1"], { stdin: input }),
+    ]);
+    expect(findingsOf(lint)).toEqual([]);
+    const { newNodes, unschedulable } = JSON.parse(plan.out);
+    expect(unschedulable).toEqual([]);
+    expect(new Set(newNodes.map(({ nodePool }: { nodePool: string }) => nodePool))).toEqual(new Set(["second"]));
+  });
+});

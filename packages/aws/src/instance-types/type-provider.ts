@@ -1,5 +1,5 @@
 /** Instance types per node class: what EC2 sells, resolved once and handed out again while nothing has changed. Rules I-101…I-106, I-201…I-206, I-801…I-809. */
-import { type Ec2NodeClass, type Ec2NodeClassSpec, effectiveAmiFamily } from "@joinery/api";
+import type { Ec2NodeClass, Ec2NodeClassSpec } from "@joinery/api";
 import type { Clock } from "@joinery/kube";
 import type { InstanceType } from "@joinery/scheduling";
 import type { StaticTables, Zone } from "../catalogue/ec2-catalogue.ts";
@@ -8,8 +8,8 @@ import type { InstanceTypeInfo } from "../ec2/instance-type-info.ts";
 import { allPages } from "../ec2/pages.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import type { MachineSettings } from "./capacity.ts";
+import { type ClassSettings, classSettings } from "./class-settings.ts";
 import { type CompatibilitySettings, isUsable } from "./compatibility.ts";
-import { familyNamed } from "./family.ts";
 import { offeringsOf, type PlainType, resolveType } from "./instance-types.ts";
 import { ItemPool } from "./item-pool.ts";
 import { readKubelet } from "./kubelet-settings.ts";
@@ -211,19 +211,10 @@ export class TypeProvider {
   }
 }
 
-function settingsOf(spec: Ec2NodeClassSpec | undefined): Omit<View["settings"], "vmMemoryOverheadPercent" | "reservedEnis"> {
+function settingsOf(spec: Ec2NodeClassSpec | undefined): ClassSettings {
   const kubelet = readKubelet(spec?.kubelet);
   if (kubelet.kind === "invalid") throw new NoInstanceTypesError(kubelet.message);
-  return {
-    kubelet: kubelet.settings,
-    family: familyNamed(spec === undefined ? "Custom" : effectiveAmiFamily(spec)),
-    instanceStorePolicy: spec?.instanceStorePolicy,
-    blockDeviceMappings: spec?.blockDeviceMappings,
-    networkInterfaces: spec?.networkInterfaces,
-    cpuOptions: spec?.cpuOptions,
-    connectionTracking: spec?.connectionTracking,
-    enclaveOptions: spec?.enclaveOptions,
-  };
+  return classSettings(spec, kubelet.settings);
 }
 
 /** Two independent 32-bit hashes of the items' JSON: enough to see whether two answers are the same. */

@@ -4,12 +4,13 @@ import type { Clock, Random } from "@joinery/kube";
 import type { OverlayVerdict } from "@joinery/scheduling";
 import type { Loaded } from "../manifests/load.ts";
 import type { Catalogue } from "../plan/catalogue.ts";
+import { classedCatalogue } from "../plan/classed-catalogue.ts";
 import { createObjectSource } from "../plan/input.ts";
 import { overlaidCatalogue } from "../plan/overlaid-catalogue.ts";
 import { type Answers, askSolver } from "./answers.ts";
 import { type LocatedObjects, locatedObjects } from "./located.ts";
 import { type PoolFacts, poolFacts } from "./pool-facts.ts";
-import { type CatalogueFacts, catalogueFacts } from "./type-facts.ts";
+import { type CatalogueFacts, catalogueFacts, mergedFacts } from "./type-facts.ts";
 import { findWorkloads, type Workload } from "./workloads.ts";
 
 export interface Facts {
@@ -24,6 +25,7 @@ export interface Facts {
   /** By name: which NodeOverlays hold, whether or not the gate is on. */
   readonly overlays: ReadonlyMap<string, OverlayVerdict>;
   readonly answers: Answers;
+  /** Of all pools together. */
   readonly catalogue: CatalogueFacts;
   readonly vocabulary: LabelVocabulary;
   readonly nowMs: number;
@@ -45,8 +47,9 @@ export interface LintRequest {
 export async function gatherFacts(request: LintRequest): Promise<Facts> {
   const { loaded, clock, random, defaultSpread = [], hasOverlays = false } = request;
   const source = createObjectSource(loaded.manifests);
-  const overlaid = overlaidCatalogue(request.catalogue, source.of(NodeOverlays), source.of(NodePools));
-  const catalogue = hasOverlays ? overlaid.catalogue : request.catalogue;
+  const classed = classedCatalogue(request.catalogue, source);
+  const overlaid = overlaidCatalogue(classed, source.of(NodeOverlays), source.of(NodePools));
+  const catalogue = hasOverlays ? overlaid.catalogue : classed;
   const objects = locatedObjects(loaded.manifests, source);
   const pools = poolFacts(objects, catalogue);
   const workloads = findWorkloads(objects);
@@ -58,7 +61,7 @@ export async function gatherFacts(request: LintRequest): Promise<Facts> {
     overlaidResources: new Set(source.of(NodeOverlays).flatMap(({ spec }) => Object.keys(spec.capacity ?? {}))),
     overlays: overlaid.verdicts,
     answers: await askSolver({ source, workloads, pools, catalogue, clock, random, defaultSpread }),
-    catalogue: pools[0]?.catalogue ?? catalogueFacts(catalogue.types),
+    catalogue: pools.length === 0 ? catalogueFacts(catalogue.types) : mergedFacts(pools.map((pool) => pool.catalogue)),
     vocabulary: catalogue.vocabulary,
     nowMs: clock.wallMs(),
     wholeKinds: loaded.wholeKinds ?? new Set(),

@@ -34,6 +34,14 @@ export function catalogueFacts(types: readonly InstanceType[]): CatalogueFacts {
   return { types: facts, values: valuesOf(facts), greatest: maxResources(...facts.map(({ allocatable }) => allocatable)) };
 }
 
+/** What the pools of several node classes have together; a type of two classes is there twice. */
+export function mergedFacts(facts: readonly CatalogueFacts[]): CatalogueFacts {
+  const [first, ...others] = new Set(facts);
+  if (first !== undefined && others.length === 0) return first;
+  const types = [...new Set(facts)].flatMap((one) => one.types);
+  return { types, values: valuesOf(types), greatest: maxResources(...facts.map(({ greatest }) => greatest)) };
+}
+
 /** Types that meet the requirements and have an offering under them (S-54, S-55, S-64). */
 export function typesUnder(requirements: Requirements, { types }: CatalogueFacts): readonly TypeFacts[] {
   return types.filter((type) => requirements.intersects(type.requirements) && offeringsUnder(requirements, type).length > 0);

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import {
   AWS_VOCABULARY,
+  type Ec2NodeClass,
   Ec2NodeClasses,
   type Kind,
   KWOK_VOCABULARY,
@@ -20,6 +21,8 @@ export interface Catalogue {
   readonly types: readonly InstanceType[];
   /** Of one pool. The same array for all pools that see the same types. */
   typesFor(nodePool: NodePool): readonly InstanceType[];
+  /** Of a catalogue that knows what a node class makes of its types; see `classedCatalogue`. */
+  typesOf?(nodeClass: Ec2NodeClass | undefined): readonly InstanceType[];
   readonly vocabulary: LabelVocabulary;
   /** Node classes whose pools can be planned with these types. */
   readonly nodeClassKinds: readonly Kind[];
@@ -50,7 +53,7 @@ export async function readCatalogueFile(file: string): Promise<Catalogue> {
   };
 }
 
-/** All types of the region as AL2023 nodes; spot prices are estimates. */
+/** All types of the region, as AL2023 nodes until node classes are known; spot prices are estimates. */
 export async function readBuiltInCatalogue(region: string): Promise<Catalogue> {
   const { CATALOGUE_REGIONS, loadBuiltInCatalogue } = await import("@joinery/aws");
   const known = CATALOGUE_REGIONS.find((name) => name === region);
@@ -61,11 +64,12 @@ export async function readBuiltInCatalogue(region: string): Promise<Catalogue> {
       exitStatus.badInput,
     );
   }
-  const { types, sources } = await loadBuiltInCatalogue(known);
+  const { types, typesOf, sources } = await loadBuiltInCatalogue(known);
   return {
     source: `built-in EC2 catalogue of ${known}`,
     types,
     typesFor: () => types,
+    typesOf,
     vocabulary: AWS_VOCABULARY,
     nodeClassKinds: [Ec2NodeClasses],
     regions: CATALOGUE_REGIONS,

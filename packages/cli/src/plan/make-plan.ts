@@ -32,6 +32,7 @@ import {
 import { explainOptions, type Fix, fixesOf } from "../explain/fixes.ts";
 import type { Loaded } from "../manifests/load.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { classedCatalogue } from "./classed-catalogue.ts";
 import { type ClusterObjects, clusterObjects } from "./cluster-objects.ts";
 import { droppedPoolText } from "./empty-pool.ts";
 import { type ExistingCost, existingCost } from "./existing-cost.ts";
@@ -99,7 +100,7 @@ export interface Question {
   readonly problem: Problem;
   readonly rejected: readonly RejectedPod[];
   readonly skippedPools: readonly NotReady[];
-  /** As overlays make it. */
+  /** As node classes and overlays make it. */
   readonly catalogue: Catalogue;
   readonly overlayFaults: readonly OverlayDocument[];
   readonly buffers: readonly PlannedBuffer[];
@@ -109,7 +110,7 @@ export async function readQuestion(request: PlanRequest): Promise<Question> {
   const source = createObjectSource(request.loaded.manifests);
   const objects = clusterObjects(source);
   const overlays = request.hasOverlays ? source.of(NodeOverlays) : [];
-  const { catalogue, verdicts } = overlaidCatalogue(request.catalogue, overlays, source.of(NodePools));
+  const { catalogue, verdicts } = overlaidCatalogue(classedCatalogue(request.catalogue, source), overlays, source.of(NodePools));
   const buffers = request.hasBuffers ? plannedBuffers(source) : [];
   const findNodeClass = ({ kind, name }: { readonly kind: string; readonly name: string }) => {
     const kinds: readonly Kind[] = [Ec2NodeClasses, KwokNodeClasses];

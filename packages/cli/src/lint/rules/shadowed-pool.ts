@@ -5,6 +5,7 @@ import { taintText } from "@joinery/scheduling";
 import type { Facts } from "../facts.ts";
 import type { PoolFacts } from "../pool-facts.ts";
 import type { Rule } from "../rule.ts";
+import type { TypeFacts } from "../type-facts.ts";
 import { isClassReady } from "./node-class-not-ready.ts";
 
 export const shadowedPool: Rule = {
@@ -36,8 +37,19 @@ function takesAllOf(shadow: PoolFacts, pool: PoolFacts, facts: Facts): boolean {
   const taints = new Set(pool.taints.map(taintText));
   if (!shadow.taints.every((taint) => taints.has(taintText(taint)))) return false;
   if ([...shadow.requirements].some(({ minValues }) => minValues !== undefined)) return false;
-  const types = new Set(shadow.types.map(({ type }) => type.name));
-  return pool.types.every(({ type }) => types.has(type.name)) && admitsAllOf(shadow, pool, facts);
+  const types = new Map(shadow.types.map((one) => [one.type.name, one]));
+  return pool.types.every((own) => isAsGood(types.get(own.type.name), own)) && admitsAllOf(shadow, pool, facts);
+}
+
+/** Node classes may make different nodes of one type: of another system, with a larger root volume, in other zones. */
+function isAsGood(other: TypeFacts | undefined, own: TypeFacts): boolean {
+  if (other === undefined || other === own) return other !== undefined;
+  const offered = new Set(other.offerings.map(({ canonicalText }) => canonicalText));
+  return (
+    other.requirements.canonicalText === own.requirements.canonicalText &&
+    own.offerings.every(({ canonicalText }) => offered.has(canonicalText)) &&
+    Object.entries(own.allocatable).every(([resource, amount]) => amount <= (other.allocatable[resource] ?? 0))
+  );
 }
 
 /** Whatever label value a pod asks for, a pod that this pool admits is admitted by the other. */
