@@ -66,15 +66,17 @@ async function compare(wish: { readonly corpus: string; readonly pods: number; r
 }
 
 async function bounds(problem: Problem): Promise<Record<string, number>> {
-  // What plans with a choice for each spot node cannot cost less than.
+  // What plans with a choice for each spot node cannot cost less than; and that with what a node costs beside its instance, a sum of which our
+  // solver looks for the least.
   const choice = { spotTypesMin: SPOT_TYPES_MIN };
+  const charged = { ...choice, nodeChargeUsdPerHour: NODE_CHARGE };
   const found = {
     boundUsdPerHour: await lowerBoundUsdPerHour(problem),
     choiceBoundUsdPerHour: await lowerBoundUsdPerHour(problem, choice),
+    chargedBoundUsdPerHour: await lowerBoundUsdPerHour(problem, charged),
     wholePodsBoundUsdPerHour: await wholePodsBoundUsdPerHour(problem),
     wholePodsChoiceBoundUsdPerHour: await wholePodsBoundUsdPerHour(problem, choice),
-    // With what a node costs beside its instance: of that sum the plan with the least is looked for.
-    wholePodsChargedBoundUsdPerHour: await wholePodsBoundUsdPerHour(problem, { ...choice, nodeChargeUsdPerHour: NODE_CHARGE }),
+    wholePodsChargedBoundUsdPerHour: await wholePodsBoundUsdPerHour(problem, charged),
   };
   return Object.fromEntries(Object.entries(found).flatMap(([name, bound]) => (bound === undefined ? [] : [[name, rounded(bound, 5)]])));
 }
