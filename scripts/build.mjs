@@ -49,6 +49,23 @@ const plainHttp = {
   },
 };
 
+/** The index of undici loads what imitates servers, caches and browsers too, 50 ms of CPU at each start. Here are its pools, and its proxy for who has one. */
+const undiciPools = {
+  name: "undici-pools",
+  setup(builder) {
+    builder.onResolve({ filter: /^undici$/ }, ({ resolveDir }) => ({ path: "undici", namespace: "undici-pools", pluginData: resolveDir }));
+    builder.onLoad({ filter: /.*/, namespace: "undici-pools" }, ({ pluginData: resolveDir }) => ({
+      contents: `
+        Object.assign(require("undici/lib/dispatcher/dispatcher.js").prototype, require("undici/lib/api/index.js"));
+        module.exports = {
+          Pool: require("undici/lib/dispatcher/pool.js"),
+          get ProxyAgent() { return require("undici/lib/dispatcher/proxy-agent.js"); },
+        };`,
+      resolveDir,
+    }));
+  },
+};
+
 const outfile = process.argv[2] ?? "dist/joinery.mjs";
 const outdir = dirname(outfile);
 await rm(join(outdir, "chunks"), { recursive: true, force: true });
@@ -68,7 +85,7 @@ const result = await build({
   legalComments: "linked", // beside the code, which is to be ASCII
   metafile: true,
   define: { JOINERY_REVISION: JSON.stringify(revision()) },
-  plugins: [awsSchemas, pureKubernetesClient, plainHttp],
+  plugins: [awsSchemas, pureKubernetesClient, plainHttp, undiciPools],
   loader: { ".json": "json" },
   banner: {
     // CommonJS dependencies ask for these
