@@ -42,7 +42,11 @@ function refusalLines(explanation: Explanation, style: Terminal["style"]): strin
   const told = reasons.filter(({ code }) => funnel.length === 0 || code === "invalid-requirement");
   lines.push(...told.map(({ code, message }) => `  ${style("yellow", code)}  ${shortLists(message.replaceAll("\n", " "))}`));
   for (const pool of funnel) lines.push("", ...funnelLines(pool));
-  if (nearest !== null) lines.push("", `Nearest miss: ${nearest.nodePool}, ${stageText(nearest)}: ${nearest.reason ?? ""}`);
+  if (nearest !== null) {
+    // Of a single pool the reason stands right above.
+    const why = funnel.length === 1 || nearest.reason === undefined ? "" : `: ${nearest.reason.replaceAll("\n", " ")}`;
+    lines.push("", `Nearest miss: ${nearest.nodePool}, ${stageText(nearest)}${why}`);
+  }
   lines.push(
     ...placeLines("Nodes that exist", otherPlaces?.existingNodes),
     ...placeLines("Nodes planned for other pods", otherPlaces?.plannedNodes),

@@ -82,8 +82,13 @@ function countsText(counts: readonly (readonly [string, number])[]): string {
 
 function residentsText(residents: readonly DomainFact[]): string {
   if (residents.length === 0) return "no domain";
-  const shown = residents.slice(0, DOMAINS_SHOWN_MAX).map(({ domain, who }) => `${domain} (${who.join(", ")})`);
-  return residents.length > DOMAINS_SHOWN_MAX ? `${shown.join(", ")} and ${residents.length - DOMAINS_SHOWN_MAX} more` : shown.join(", ");
+  // Pods whose node may still be in several domains are in each of them.
+  const groups = [...Map.groupBy(residents, ({ pods, who }) => `${pods} ${who.join()}`).values()];
+  const shown = groups.slice(0, DOMAINS_SHOWN_MAX).map((group) => {
+    const domains = namesText(group.map(({ domain }) => domain));
+    return `${group.length === 1 ? domains : `one of ${domains}`} (${group[0]!.who.join(", ")})`;
+  });
+  return groups.length > DOMAINS_SHOWN_MAX ? `${shown.join(", ")} and ${groups.length - DOMAINS_SHOWN_MAX} more` : shown.join(", ");
 }
 
 function namesText(names: readonly string[]): string {

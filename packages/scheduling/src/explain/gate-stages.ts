@@ -89,6 +89,16 @@ function placesText({ shape: { namespace, claimNames = [] }, problem }: GateQues
   return `no node can reach its volumes together: ${places.join(", ")}`;
 }
 
+/** Those whose volumes are somewhere, or may only be made there. */
+function claimsText({ shape: { namespace, claimNames = [] }, problem }: GateQuestion): string {
+  const held = claimNames.map((name) => `${namespace}/${name}`).filter((key) => (problem.claims?.get(key)?.alternatives.length ?? 0) > 0);
+  const shown = held.slice(0, CLAIMS_SHOWN_MAX).join(", ");
+  const more = held.length > CLAIMS_SHOWN_MAX ? ` and ${held.length - CLAIMS_SHOWN_MAX} more` : "";
+  return held.length === 1 ? `the volume of claim ${shown}` : `the volumes of claims ${shown}${more} together`;
+}
+
+const CLAIMS_SHOWN_MAX = 3;
+
 const NOTHING: TypeSet = new Int32Array(0);
 
 function after(before: readonly GateStage[], answer: GateAnswer): GateAnswer {
@@ -107,7 +117,7 @@ function isFurther({ stages: one }: GateAnswer, { stages: other }: GateAnswer): 
 function placeAnswer(question: GateQuestion, place: Constraint, all: readonly Constraint[]): GateAnswer {
   const state = question.state.after(place);
   const left = state === null ? NOTHING : intersection(question.left, state.variants);
-  const why = `its volumes can only be reached from ${all.map(({ requirements }) => requirementsText(requirements)).join(" or ")}`;
+  const why = `${claimsText(question)} can only be reached from ${all.map(({ requirements }) => requirementsText(requirements)).join(" or ")}`;
   if (state !== null && !isEmpty(left))
     return after([{ stage: "volume-topology", left, why }], companyAnswer({ ...question, left }, state));
   const key = [...place.requirements].find(({ listedValues }) => listedValues !== undefined)?.key;
