@@ -30,3 +30,23 @@ test.each([
     expect(causeOf(late.key, { problem, rejected: [], ours, theirs }).kind).toBe(kind);
   },
 );
+
+test("S-111: required terms were given up for the sake of a preference for other pods, of whom there are none", () => {
+  const node = aNode({ name: "n", labels: { team: "a" }, allocatable: { cpu: 8, memory: "8Gi", pods: 9 } });
+  const terms = [
+    { key: "team", values: ["a"] },
+    { key: "color", values: ["red"] },
+  ].map((term) => ({ matchExpressions: [{ ...term, operator: "In" as const }] }));
+  const late = aPod({
+    name: "late",
+    affinity: {
+      nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
+      podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: ofApp }] },
+    },
+  });
+  const problem = aProblem({ nodes: [node], pods: [late], options: { preferencePolicy: "Respect" } });
+  const theirs = { newNodes: [], existingNodes: [{ name: "n", pods: [late.key] }], unschedulable: [], droppedPools: [] };
+  const ours = solve(problem);
+  expect(ours.unschedulable.map(({ pod }) => pod)).toEqual([late.key]);
+  expect(causeOf(late.key, { problem, rejected: [], ours, theirs }).kind).toBe("gave-up-terms");
+});

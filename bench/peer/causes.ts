@@ -25,12 +25,13 @@ export type Cause =
   /** S-82: these pods have their turn before it and a place in our plan alone; without them it would have its place too. */
   | { readonly kind: "outranked"; readonly by: readonly string[] }
   /**
-   * S-111: it has given up its required terms but the last for the sake of a preference. Karpenter's does so too, but where a preference needs
-   * a label of which a term excludes values, it forgets that the label is needed (S-31, S-41).
+   * S-111: it has given up its required terms but the last for the sake of its preferences; if it preferred nothing, it would have a place.
+   * Karpenter's does so too, but where others are elsewhere the preferences may hold; and where one needs a label of which a term excludes
+   * values, it forgets that the label is needed (S-31, S-41).
    */
   | { readonly kind: "gave-up-terms" }
-  /** Ours has at least as many pods in all. */
-  | { readonly kind: "as-many" }
+  /** Ours has at least as many pods in all: these, whom the peer leaves out, have a place instead, which nobody loses for another (S-82). */
+  | { readonly kind: "as-many"; readonly instead: readonly string[] }
   | { readonly kind: "unexplained" };
 
 /** Later solves that are looked at: pods that want each other may have to wait for one another. */
@@ -204,26 +205,41 @@ function outranked(pod: string, { ours, theirs, problem }: Comparison): Cause | 
     .filter((other) => byQueueOrder(other, own) < 0)
     .map(({ key }) => key)
     .filter((key) => placeOf(key, ours) !== undefined && placeOf(key, theirs) === undefined);
-  const without = (keys: readonly string[]) => solve({ ...problem, pods: problem.pods.filter(({ key }) => !keys.includes(key)) });
-  const by = [...ahead.map((key) => [key]), ahead].find((keys) => keys.length > 0 && placeOf(pod, without(keys)) !== undefined);
+  const without = (keys: readonly string[]) => ({ ...problem, pods: problem.pods.filter(({ key }) => !keys.includes(key)) });
+  const isFree = (rest: Problem) => placeOf(pod, solve(rest)) !== undefined || hasGivenUpTerms(pod, rest);
+  const by = [...ahead.map((key) => [key]), ahead].find((keys) => keys.length > 0 && isFree(without(keys)));
   return by && { kind: "outranked", by };
 }
 
 function gaveUpTerms(pod: string, { problem }: Comparison): Cause | undefined {
+  return hasGivenUpTerms(pod, problem) ? { kind: "gave-up-terms" } : undefined;
+}
+
+/** Has it several required terms, and would it have a place if it preferred nothing? */
+function hasGivenUpTerms(pod: string, problem: Problem): boolean {
   const own = problem.pods.find(({ key }) => key === pod)!;
-  const { nodeAffinity = {} } = own.shape.affinity ?? {};
-  const terms = nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
-  if (terms.length < 2) return undefined;
-  const { preferredDuringSchedulingIgnoredDuringExecution: preferred, ...required } = nodeAffinity;
-  if (preferred === undefined) return undefined;
-  const shape = { ...own.shape, affinity: { ...own.shape.affinity, nodeAffinity: required } };
-  const pods = problem.pods.map((other) => (other === own ? { ...own, shape } : other));
-  return placeOf(pod, solve({ ...problem, pods })) === undefined ? undefined : { kind: "gave-up-terms" };
+  const terms = own.shape.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  if (terms.length < 2) return false;
+  const shape = withoutPreferences(own.shape);
+  return placeOf(pod, solve({ ...problem, pods: problem.pods.map((other) => (other === own ? { ...own, shape } : other)) })) !== undefined;
+}
+
+function withoutPreferences({ affinity = {}, topologySpreadConstraints, ...shape }: PodShape): PodShape {
+  const required = <T extends { readonly preferredDuringSchedulingIgnoredDuringExecution?: unknown }>(wish: T | undefined) =>
+    wish && { ...wish, preferredDuringSchedulingIgnoredDuringExecution: undefined };
+  const { nodeAffinity, podAffinity, podAntiAffinity } = affinity;
+  return {
+    ...shape,
+    affinity: { nodeAffinity: required(nodeAffinity), podAffinity: required(podAffinity), podAntiAffinity: required(podAntiAffinity) },
+    topologySpreadConstraints: topologySpreadConstraints?.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === "DoNotSchedule"),
+  };
 }
 
 function asMany({ ours, theirs, problem }: Comparison): Cause | undefined {
-  const count = (plan: Plan) => problem.pods.filter(({ key }) => placeOf(key, plan)).length;
-  return count(ours) >= count(theirs) ? { kind: "as-many" } : undefined;
+  const alone = (one: Plan, other: Plan) =>
+    problem.pods.map(({ key }) => key).filter((key) => placeOf(key, one) !== undefined && placeOf(key, other) === undefined);
+  const instead = alone(ours, theirs);
+  return instead.length >= alone(theirs, ours).length ? { kind: "as-many", instead } : undefined;
 }
 
 export function causeText(cause: Cause): string {
@@ -241,7 +257,7 @@ export function causeText(cause: Cause): string {
     case "gave-up-terms":
       return "its required terms were given up before its preferences (S-31, S-41, S-111)";
     case "as-many":
-      return "ours has as many pods in all";
+      return `ours has ${cause.instead.join(", ")} instead`;
     case "unexplained":
       return "unexplained";
   }

@@ -1,6 +1,7 @@
 /**
- * Pods that get no place because those whom they have to be with are where nobody can be with them: on a node without the label, in a domain
- * that is not for them, on a node that is full. Rules S-82, S-142, S-149…S-151.
+ * Pods that get no place for the sake of other pods. Those whom one has to be with are where nobody can be with them: on a node without the
+ * label, in a domain that is not for it, on a node that is full. Those whom one has to be apart from are in every domain, though some of
+ * these could be elsewhere. Rules S-82, S-142, S-149…S-154.
  */
 import { HOSTNAME_LABEL } from "@joinery/api";
 import type { PodShape, PodToPlace } from "../problem.ts";
@@ -8,6 +9,7 @@ import { meetsRequirements } from "../requirements/node-labels.ts";
 import { Requirement } from "../requirements/requirement.ts";
 import { Requirements } from "../requirements/requirements.ts";
 import type { Group } from "../topology/topology.ts";
+import type { TopologyGroup } from "../topology/topology-group.ts";
 import type { ClaimState } from "./claim-state.ts";
 import type { PodClass, Search } from "./pod-classes.ts";
 import type { SolverView } from "./solver-view.ts";
@@ -34,8 +36,19 @@ export function pinnedTo(pins: Requirements, podClass: PodClass): PodClass {
   return { ...podClass, searches: podClass.searches.map(pinned) };
 }
 
+/** What is worth trying for late pods, beyond being first. */
+export function* pinnedTurns(
+  late: readonly number[],
+  order: Uint32Array,
+  view: SolverView,
+  pods: readonly PodToPlace[],
+): Generator<readonly Turn[]> {
+  yield* withCompany(late, order, view, pods);
+  yield* inOneDomain(late, view);
+}
+
 /** Each late pod after one of those that it has to be with, where it could follow; of equal ones the first in the order of the queue. */
-export function* withCompany(
+function* withCompany(
   late: readonly number[],
   order: Uint32Array,
   view: SolverView,
@@ -61,6 +74,26 @@ export function* withCompany(
     for (const pins of [...byText.values()].reverse()) {
       for (const other of companions) {
         if (keys.includes(HOSTNAME_LABEL) || isElsewhere(other, pins)) yield [{ pod: other, pins }, { pod }];
+      }
+    }
+  }
+}
+
+/** Each late pod in one domain of those that others keep it away from, so that the rest is left to these; not for the sake of its equals. */
+function* inOneDomain(late: readonly number[], { classes }: SolverView): Generator<readonly Turn[]> {
+  for (const pod of late) {
+    const { shape, searches } = classes.list[classes.classOfPod[pod]!]!;
+    const groups = (searches.at(-1)!.topology?.domains ?? [])
+      .map(({ group }) => group)
+      .filter(({ identity }) => identity.kind === "pod-anti-affinity");
+    const isOfEquals = (group: TopologyGroup) =>
+      !group.identity.isInverse && group.selectsIn(shape.namespace) && group.identity.selector.selects(shape.labels);
+    const ofEquals = new Set(groups.filter(isOfEquals).map(({ identity }) => identity.key));
+    for (const key of [...new Set(groups.map(({ identity }) => identity.key))].filter((one) => !ofEquals.has(one)).sort()) {
+      const domains = groups.filter(({ identity }) => identity.key === key).flatMap(({ counts }) => [...counts.keys()]);
+      for (const domain of [...new Set(domains)].sort()) {
+        const isForPod = searches.some(({ constraint }) => constraint.requirements.find(key)?.has(domain) ?? true);
+        if (isForPod) yield [{ pod, pins: Requirements.of(Requirement.in(key, domain)) }];
       }
     }
   }

@@ -221,3 +221,52 @@ describe("S-82, S-149…S-151: who wants to be with others", () => {
     expect(leftOut(planOf({ pods: [first, aPod({ name: "late", affinity: near(ZONE) })] }))).toEqual(["default/late"]);
   });
 });
+
+describe("S-82, S-152, S-154: who is kept away from every domain, though others could share one", () => {
+  const offerings = ["z1", "z2"].map((zone) => anOffering("spot", zone, 1));
+  const types = [aType({ name: "t", cpu: 4, memory: "16Gi", offerings })];
+  const loose = { ...spread, maxSkew: 2 };
+  const apart = {
+    podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: ZONE, labelSelector: { matchLabels: APP } }] },
+  };
+  const other = { app: "y" };
+  const ofOther = { ...loose, labelSelector: { matchLabels: other } };
+
+  test.each<{ what: string; pods: ProblemWish["pods"]; expected: readonly string[] }>([
+    {
+      what: "by its own rule",
+      pods: [
+        ...pods(2, { name: "first", labels: APP, requests: { cpu: "3" }, spec: { topologySpreadConstraints: [loose] } }),
+        aPod({ name: "late", affinity: apart }),
+      ],
+      expected: [],
+    },
+    {
+      what: "by the rule of the others",
+      pods: [
+        ...pods(2, {
+          name: "first",
+          labels: other,
+          requests: { cpu: "3" },
+          affinity: apart,
+          spec: { topologySpreadConstraints: [ofOther] },
+        }),
+        aPod({ name: "late", labels: APP }),
+      ],
+      expected: [],
+    },
+    {
+      what: "not where these would lose a place by it",
+      pods: [
+        ...["z1", "z2"].map((zone) => aPod({ name: zone, labels: APP, requests: { cpu: "3" }, nodeSelector: { [ZONE]: zone } })),
+        aPod({ name: "late", affinity: apart }),
+      ],
+      expected: ["default/late"],
+    },
+    {
+      what: "nor by its equals: the next solve knows where the first is (S-140)",
+      pods: pods(3, { name: "equal", labels: APP, affinity: apart }),
+      expected: ["default/equal-00001", "default/equal-00002"],
+    },
+  ])("$what", ({ pods: wanted, expected }) => expect(leftOut(planOf({ types, pods: wanted }))).toEqual(expected));
+});

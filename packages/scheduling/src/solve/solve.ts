@@ -3,7 +3,7 @@
  *
  * Whose turn comes early decides about rooms and domains without knowing what others need. So those that are left out are tried once more
  * before everybody else, and that plan is taken where nobody loses a place by it. Where one wants to be with others, one of these is
- * tried before it, on a node where it can be with that one.
+ * tried before it, on a node where it can be with that one; where others keep it away, it is tried in one domain after the other.
  */
 import type { Plan } from "../plan.ts";
 import type { PodShape, Problem } from "../problem.ts";
@@ -81,11 +81,11 @@ export function solveInTurn(problem: Problem): Run {
   return best;
 }
 
-/** Those who gain when all are first, each alone; then each after one of those that it has to be with. Of equal ones the first. */
+/** Those who gain when all are first, each alone; then each where others are, or are not. Of equal ones the first. */
 function* oneByOne(late: readonly number[], all: Run | undefined, { solver }: Run, problem: Problem): Generator<readonly Turn[]> {
   const gaining = all !== undefined && late.length > 1 ? placedBy(all, late, problem) : [];
   for (const pod of oneOfEach(gaining, problem)) yield [{ pod }];
-  yield* solver.withCompany(oneOfEach(late, problem));
+  yield* solver.pinnedTurns(oneOfEach(late, problem));
 }
 
 /** Before those who came first so far, who may have done so in vain. */

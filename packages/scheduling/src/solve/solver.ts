@@ -12,7 +12,7 @@ import { Topology, versionOf } from "../topology/topology.ts";
 import { joined, VolumeDemands } from "../volumes/volume-demand.ts";
 import { type Candidate, ClaimGate, gateRefusal, NEVER, NOT_NOW, TAKES } from "./claim-gate.ts";
 import type { ClaimState } from "./claim-state.ts";
-import { pinnedTo, type Turn, withCompany } from "./company.ts";
+import { pinnedTo, pinnedTurns, type Turn } from "./company.ts";
 import { ExistingNodes } from "./existing-nodes.ts";
 import { couldBeFirst, refusalsOf } from "./leftovers.ts";
 import { allowsNewHost, chargeOf, NO_ATTACHMENTS, NO_PORTS, NO_RESERVATIONS, newCandidate } from "./new-claim.ts";
@@ -184,9 +184,9 @@ export class Solver {
     });
   }
 
-  /** Of late pods, each after one of those that it has to be with. */
-  withCompany(late: readonly number[]): Generator<readonly Turn[]> {
-    return withCompany(late, inQueueOrder(this.#problem.pods, this.#classes), this.view, this.#problem.pods);
+  /** For late pods: each after one of those that it has to be with, then each apart from those that keep it away. */
+  pinnedTurns(late: readonly number[]): Generator<readonly Turn[]> {
+    return pinnedTurns(late, inQueueOrder(this.#problem.pods, this.#classes), this.view, this.#problem.pods);
   }
 
   #settle(pod: number, searchIndex: number): void {

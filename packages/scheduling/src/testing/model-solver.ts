@@ -115,6 +115,7 @@ interface ModelRun extends ModelPlan {
   /** Left out, though labels, room and limits would have done before anybody was placed. */
   readonly isLate: (key: string) => boolean;
   readonly companyOf: (late: string) => readonly ModelTurn[];
+  readonly domainsOf: (late: string) => readonly ModelTurn[];
 }
 
 /** In the order of the queue, and then, as long as that helps and harms nobody, with those first who were left out. */
@@ -136,9 +137,12 @@ export function modelSolve(problem: Problem): ModelPlan {
     chances--;
     const gaining = late.filter((key) => late.length > 1 && !afterAll.unschedulable.includes(key)).filter(isFirstOfShape);
     const beside = late.filter(isFirstOfShape).flatMap((key) => best.companyOf(key).map((turn) => [turn, { key }]));
+    const apart = late.filter(isFirstOfShape).flatMap((key) => best.domainsOf(key).map((turn) => [turn]));
     const found = isMore(afterAll)
       ? all
-      : [...gaining.map((key) => [{ key }]), ...beside].find((turns) => chances-- > 0 && isMore(modelRun(problem, [...turns, ...ahead])));
+      : [...gaining.map((key) => [{ key }]), ...beside, ...apart].find(
+          (turns) => chances-- > 0 && isMore(modelRun(problem, [...turns, ...ahead])),
+        );
     if (found === undefined) break;
     ahead = [...found, ...ahead];
     best = modelRun(problem, ahead);
@@ -404,9 +408,20 @@ function modelRun(problem: Problem, ahead: readonly ModelTurn[]): ModelRun {
       .reverse()
       .flatMap((pins) => companions.filter(({ key }) => isSameNode || isElsewhere(key, pins)).map(({ key }) => ({ key, pins })));
   };
+  /** In one domain of those that others keep it away from. */
+  const domainsOf = (late: string): readonly ModelTurn[] => {
+    const { shape } = supported.find(({ key }) => key === late)!;
+    const variants = variantsOf(shape);
+    return [...topology.apartAlong(shape, variants.at(-1)!)].flatMap(([key, domains]) =>
+      domains
+        .filter((domain) => variants.some(({ requirements }) => requirements.find(key)?.has(domain) ?? true))
+        .map((domain) => ({ key: late, pins: Requirements.of(Requirement.in(key, domain)) })),
+    );
+  };
   return {
     isLate,
     companyOf,
+    domainsOf,
     newNodes: claims.map(({ pool, pods, types, requirements, requests, held }) => ({
       pool: pool.name,
       pods: pods.toSorted(),

@@ -120,6 +120,18 @@ export class ModelTopology {
     return { keys: terms.map(({ key }) => key), selects: (other) => terms.every(({ selects }) => selects(other)) };
   }
 
+  /** Labels along which others keep a pod in this variant away, and it keeps away none of its equals, each with the domains that are known. */
+  apartAlong(shape: PodShape, variant: PodVariant): ReadonlyMap<string, readonly string[]> {
+    const own = this.#own(shape, variant).filter(({ kind }) => kind === "anti-affinity");
+    const ofEquals = own.filter(({ selects }) => selects(shape)).map(({ key }) => key);
+    const along = new Map<string, readonly string[]>();
+    for (const { key, domains } of [...own, ...this.#inverse(shape)]) {
+      if (key === HOSTNAME || ofEquals.includes(key)) continue;
+      along.set(key, [...new Set([...(along.get(key) ?? []), ...domains])].sort());
+    }
+    return new Map([...along].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
   #own(shape: PodShape, variant: PodVariant): readonly ModelTerm[] {
     const inNamespace = (other: PodShape) => other.namespace === shape.namespace;
     const spreads = variant.spreads.map((spread): ModelTerm => {
