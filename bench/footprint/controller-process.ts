@@ -39,7 +39,7 @@ export interface RunningController {
 export class ControllerDied extends Error {}
 
 const START_MS_MAX = 300_000;
-const PROBE_EVERY_MS = 20;
+const PROBE_EVERY_MS = 100;
 const STOP_MS_MAX = 60_000;
 
 export async function startController({
