@@ -1,7 +1,7 @@
 // Bundles the `joinery` command for Node 24: dist/joinery.mjs, and dist/chunks with what a command loads when it needs it. What the
 // parts of this recipe are worth is told in docs/measurements.md.
-import { execFileSync } from "node:child_process";
-import { chmod, readFile, rm, writeFile } from "node:fs/promises";
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { build } from "esbuild";
 
@@ -66,9 +66,21 @@ const undiciPools = {
   },
 };
 
+/** IDs that images run as: root, the first user, `nonroot`, `nobody`. */
+const USUAL_USERS = [0, 1000, 65_532, 65_534];
+
+/** A kubeconfig of a server that is not there. */
+const NOWHERE = JSON.stringify({
+  clusters: [{ name: "none", cluster: { server: "https://127.0.0.1:1" } }],
+  users: [{ name: "none", user: {} }],
+  contexts: [{ name: "none", context: { cluster: "none", user: "none" } }],
+  "current-context": "none",
+});
+
 const outfile = process.argv[2] ?? "dist/joinery.mjs";
 const outdir = dirname(outfile);
-await rm(join(outdir, "chunks"), { recursive: true, force: true });
+const compiled = join(outdir, "compiled");
+for (const folder of [join(outdir, "chunks"), compiled]) await rm(folder, { recursive: true, force: true });
 const result = await build({
   entryPoints: ["packages/cli/src/bundle.ts"],
   outdir,
@@ -96,6 +108,7 @@ refusePackageChunks(result.metafile);
 await chmod(outfile, 0o755);
 const scripts = Object.keys(result.metafile.outputs).filter((path) => path.endsWith(extname(outfile)));
 await Promise.all(scripts.map(writeInAscii));
+await compile();
 const bytes = scripts.reduce((sum, path) => sum + result.metafile.outputs[path].bytes, 0);
 console.log(`${outfile} and ${scripts.length - 1} chunks: ${Math.round(bytes / 1024)} KiB`);
 
@@ -107,6 +120,31 @@ async function writeInAscii(path) {
   const text = await readFile(path, "utf8");
   const escaped = text.replace(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
   if (escaped !== text) await writeFile(path, escaped);
+}
+
+/**
+ * What a plan and controllers have loaded when they end (these because nobody names the namespace of their election) is compiled once and for all. Node
+ * keeps it apart by user, whom an image may change after its build.
+ */
+async function compile() {
+  await mkdir(compiled);
+  const kubeconfig = join(compiled, "kubeconfig");
+  await writeFile(kubeconfig, NOWHERE);
+  const starts = [
+    "controller --cloud-provider kwok",
+    "controller --cluster-name none --ec2-endpoint http://127.0.0.1:1",
+    "plan docs/examples/20-unschedulable/manifests",
+  ];
+  for (const start of starts)
+    spawnSync(process.execPath, [outfile, ...start.split(" ")], { env: { KUBECONFIG: kubeconfig }, stdio: "ignore", timeout: 60_000 });
+  await rm(kubeconfig);
+  const [own] = await readdir(compiled);
+  if (own === undefined) throw new Error(`nothing was compiled into ${compiled}: the bundle does not start`);
+  for (const file of await readdir(join(compiled, own))) await chmod(join(compiled, own, file), 0o644);
+  for (const user of USUAL_USERS) {
+    const name = own.replace(/-\d+$/, `-${user}`);
+    if (name !== own) await symlink(own, join(compiled, name));
+  }
 }
 
 /** In a chunk of its own a CommonJS package has nothing but its default export, so `const { name } = await import("package")` finds nothing. */

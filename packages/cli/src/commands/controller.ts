@@ -1,6 +1,5 @@
 /** `joinery controller`: the controller itself, with Karpenter's flags and environment variables. Section 1 of the operations chapter. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { letHeapDouble } from "../controller/heap-growth.ts";
 import type { ControllerFlags } from "../controller/run-controller.ts";
 import { environmentName, type Setting, settingTable } from "../controller/setting-table.ts";
 import { parseFlag } from "../controller/setting-values.ts";
@@ -32,7 +31,6 @@ Examples:
   $ joinery controller --cloud-provider kwok --kubeconfig ~/.kube/config --leader-election-namespace kube-system`,
     )
     .action(async (flags: ControllerFlags) => {
-      letHeapDouble();
       const { runController } = await import("../controller/run-controller.ts");
       await runController(flags, surroundings);
     });
