@@ -10,18 +10,23 @@ import type { Workload } from "../workloads.ts";
 export const missingToleration: Rule = {
   name: "missing-toleration",
   severity: "error",
-  summary: "Every pool is tainted and the pod tolerates none of them.",
+  summary: "Every pool, or every one with the device that the pod asks for, is tainted, and the pod tolerates none of them.",
   *check(facts) {
-    for (const { workload, reasons, cause } of refusedWorkloads(facts)) {
+    for (const { workload, reasons, cause, device } of refusedWorkloads(facts)) {
       if (cause !== "taint") continue;
-      const taints = reasons.flatMap((reason) => (reason.kind === "untolerated-taint" ? reason.taints : []));
+      const taints = reasons.flatMap((reason) => {
+        const isMeant = reason.kind === "untolerated-taint" && device?.pools.includes(reason.nodePool) !== false;
+        return isMeant ? reason.taints : [];
+      });
       const texts = new Set(taints.map(taintText));
       yield {
         severity: "error",
         manifest: workload.manifest,
         path: [...workload.path, "spec", "tolerations"],
-        message: `every pool is tainted (${listText(texts)}) and the pods tolerate none of them, so they are never placed`,
-        instead: correctionFor(workload, facts) ?? `${tolerationText(taints[0]!)}, or a pool without taints`,
+        message: `every pool${device === undefined ? "" : ` with ${device.resource}`} is tainted (${listText(texts)}) and the pods tolerate none of them, so they are never placed`,
+        instead:
+          correctionFor(workload, facts) ??
+          `${tolerationText(taints[0]!)}, or a pool${device === undefined ? "" : ` with ${device.resource}`} without taints`,
       };
     }
   },

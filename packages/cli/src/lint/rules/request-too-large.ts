@@ -1,5 +1,5 @@
 /** Pods that no instance type holds. Rules S-49, S-101, S-102. */
-import { formatAmount, maxResources, parseResources, podRequests } from "@joinery/api";
+import { formatAmount, maxResources, parseResources, podRequests, withDefaultedRequests } from "@joinery/api";
 import { nearWord, type Reason } from "@joinery/scheduling";
 import type { Facts } from "../facts.ts";
 import type { Remark } from "../finding.ts";
@@ -19,7 +19,7 @@ export const requestTooLarge: Rule = {
 };
 
 function remarkOf({ workload, reasons }: Refused, { catalogue, pools, answers }: Facts): Remark {
-  const requests = podRequests({ spec: workload.spec });
+  const requests = podRequests({ spec: withDefaultedRequests(workload.spec) });
   const near = pools.filter(({ name }) => reasons.some((reason) => isAboutSize(reason) && reason.nodePool === name));
   const ofPools = maxResources(...near.flatMap(({ types }) => types.map(({ allocatable }) => allocatable)));
   for (const [resource, amount] of Object.entries(requests).sort()) {
@@ -65,10 +65,21 @@ function isAboutSize(reason: Reason): reason is Extract<Reason, { kind: "insuffi
   return reason.kind === "insufficient-resources" || reason.kind === "over-limit";
 }
 
-/** At the container that asks for most of it. */
+/** At the container that asks for most of it; a limit without a request is the request too (S-51). */
 function remarkAt({ spec, path, manifest }: Workload, resource: string | undefined, message: string, instead: string): Remark {
-  const amounts = spec.containers.map(({ resources }) => parseResources(resources?.requests)[resource ?? "cpu"] ?? 0);
+  const amounts = withDefaultedRequests(spec).containers.map(
+    ({ resources }) => parseResources(resources?.requests)[resource ?? "cpu"] ?? 0,
+  );
   const container = Math.max(0, amounts.indexOf(Math.max(...amounts)));
-  const field = [...path, "spec", "containers", container, "resources", "requests", ...(resource === undefined ? [] : [resource])];
-  return { severity: "error", manifest, path: field, message, instead };
+  const { requests = {}, limits = {} } = spec.containers[container]?.resources ?? {};
+  const isLimit = resource !== undefined && requests[resource] === undefined && limits[resource] !== undefined;
+  const field = [
+    "spec",
+    "containers",
+    container,
+    "resources",
+    isLimit ? "limits" : "requests",
+    ...(resource === undefined ? [] : [resource]),
+  ];
+  return { severity: "error", manifest, path: [...path, ...field], message, instead };
 }
