@@ -1,5 +1,5 @@
 /** The lines that log-based alerts look for, with the keys that they read. Section 4 of the operations rules (O-84…O-91). */
-import { NodeClaims } from "@joinery/api";
+import { NodeClaims, Pods } from "@joinery/api";
 import { createRandom, createVirtualClock } from "@joinery/kube";
 import { expect, test } from "vitest";
 import { createMetricsRegistry } from "./metrics/prometheus.ts";
@@ -125,6 +125,27 @@ test.each([
   expect(/^controller_runtime_reconcile_panics_total{controller="nodeclaim.lifecycle"} 1$/m.test(text)).toBe(panics === 1);
 });
 
+test("O-88: what is said in the middle of a reconcile carries its object and the ID under which it fails", async () => {
+  const clock = createVirtualClock({ startMs: 0 });
+  const { log, lines } = recordingLog();
+  const during: object[] = [];
+  const within = <R>(fields: object, action: () => R): R => {
+    during.push(fields);
+    return action();
+  };
+  const reconciler = { reconcile: () => Promise.reject(new Error("etcd is away")) };
+  const options = { name: "nodeclaim.lifecycle", find: () => ({}), reconciler, sources: [], workers: 1 };
+  const loop = createLoop(options, { clock, log: { ...log, within }, random: createRandom(1), kind: NodeClaims });
+  loop.wake("a");
+  const stop = new AbortController();
+  void loop.run(stop.signal);
+  await clock.advance(5);
+  stop.abort();
+  const ids = lines.map(({ reconcileID }) => reconcileID);
+  expect(new Set(ids).size).toBe(2);
+  expect(during.map((fields) => ({ ...fields }))).toEqual(ids.map((reconcileID) => ({ NodeClaim: { name: "a" }, name: "a", reconcileID })));
+});
+
 test("O-237: what only a person can mend is a terminal error", async () => {
   const clock = createVirtualClock({ startMs: 0 });
   const registry = createMetricsRegistry();
@@ -144,7 +165,8 @@ test("O-237: what only a person can mend is a terminal error", async () => {
 test.each([
   { kind: NodeClaims, key: "a", fields: { NodeClaim: { name: "a" }, name: "a" } },
   { kind: undefined, key: "ns/a", fields: { namespace: "ns", name: "a" } },
-  { kind: { ...NodeClaims, kind: "Pod" }, key: "ns/a", fields: { Pod: { name: "a", namespace: "ns" }, namespace: "ns", name: "a" } },
+  { kind: Pods, key: "ns/a", fields: { Pod: { name: "a", namespace: "ns" }, namespace: "ns", name: "a" } },
+  { kind: Pods, key: "ns/a/uid-1", fields: { Pod: { name: "a", namespace: "ns" }, namespace: "ns", name: "a" } },
   { kind: NodeClaims, key: "", fields: {} },
 ])("O-88: $key", ({ kind, key, fields }) => {
   expect(objectFields(kind, key)).toEqual(fields);

@@ -7,6 +7,11 @@ export interface Logger {
   error(fields: object, message: string): void;
   /** A logger whose every line carries `fields`. */
   child(fields: object): Logger;
+  /**
+   * Calls `action`; lines that controllers write meanwhile on its behalf, at whatever depth and after whatever wait, carry `fields` too.
+   * Absent: a log that does not care.
+   */
+  within?<R>(fields: object, action: () => R): R;
 }
 
 /** Says nothing. */

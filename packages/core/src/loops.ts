@@ -53,7 +53,7 @@ export function createLoops(rooms: Rooms, measured: (controller: string) => Clou
     const bare = bareRoomsOf(name, kind);
     return isNodeOverlayOn ? { ...bare, provider: withOverlays(bare.provider, overlays) } : bare;
   };
-  const queue = createEvictionQueue(roomsOf("eviction-queue"));
+  const queue = createEvictionQueue(roomsOf("eviction-queue", Pods));
   const provisionerRooms = roomsOf("provisioner");
   const buffers = isCapacityBufferOn ? createProvisionedBuffers(provisionerRooms, rooms.buffers) : noBuffers;
   const provisioner = createProvisioner(provisionerRooms, buffers);

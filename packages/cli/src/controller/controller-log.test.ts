@@ -54,6 +54,31 @@ test("O-85: the caller is told at level debug only", () => {
   expect(linesOf("info", (log) => log.info({}, "a"))[0]).not.toHaveProperty("caller");
 });
 
+test("O-88: lines of a controller carry what its reconcile is about, whatever runs beside it; others do not", async () => {
+  const file = join(folder, "within.log");
+  const root = createControllerLog({ clock: createVirtualClock({ startMs: 0 }), level: "info", outputs: [file], commit: undefined });
+  const log = root.child({ controller: "nodeclaim.lifecycle" });
+  const reconcile = (name: string) =>
+    log.within?.({ name, reconcileID: `id-${name}` }, async () => {
+      await Promise.resolve();
+      log.child({ "provider-id": "i-1" }).info({}, "launched nodeclaim");
+      root.error({}, "waiting for the API server");
+    });
+  await Promise.all([reconcile("a"), reconcile("b")]);
+  log.info({}, "leading");
+  const lines = readFileSync(file, "utf8").trim().split("\n");
+  const told = lines
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .map(({ message, name, reconcileID }) => [message, name, reconcileID]);
+  expect(told).toEqual([
+    ["launched nodeclaim", "a", "id-a"],
+    ["waiting for the API server", undefined, undefined],
+    ["launched nodeclaim", "b", "id-b"],
+    ["waiting for the API server", undefined, undefined],
+    ["leading", undefined, undefined],
+  ]);
+});
+
 test("O-87: of 350 equal lines in a second, 102 are written", () => {
   const lines = linesOf("info", (log) => {
     for (let time = 0; time < 350; time++) log.info({ time }, "same");

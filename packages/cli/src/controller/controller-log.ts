@@ -1,4 +1,5 @@
-/** The controller's log: one JSON object per line with Karpenter's keys. Rules O-23, O-24, O-84…O-87, O-90. */
+/** The controller's log: one JSON object per line with Karpenter's keys. Rules O-23, O-24, O-84…O-88, O-90. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { writeSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "@joinery/core";
@@ -31,6 +32,9 @@ export function createControllerLog({ clock, level, outputs, errorOutputs = [], 
   const complain = createComplaints(clock, errorOutputs);
   const destinations = outputs.map((name) => openOutput(name).on("error", (error: Error) => complain(name, error)));
   const isDebug = level === "debug";
+  const reconciles = new AsyncLocalStorage<object>();
+  // O-88: what speaks for no controller, such as the connection that a reconcile happens to use, does not speak about its object.
+  const contextOf = (bindings: object) => ("controller" in bindings ? reconciles.getStore() : undefined);
   const log = pino(
     {
       level: level === "" ? "info" : level,
@@ -44,11 +48,17 @@ export function createControllerLog({ clock, level, outputs, errorOutputs = [], 
           if (isTaken(`${number} ${String(args[1] ?? args[0])}`)) method.apply(this, args);
         },
       },
-      ...(isDebug && { mixin: () => ({ caller: callerOf(new Error().stack) }) }),
+      mixin: (_line, _level, logger) => ({
+        ...contextOf(logger.bindings()),
+        ...(isDebug && { caller: callerOf(new Error().stack) }),
+      }),
     },
     multistream(destinations.map((stream): StreamEntry => ({ level: isDebug ? "debug" : "info", stream }))),
   );
-  return log as unknown as Logger;
+  // Loggers of controllers are children, which inherit it.
+  return Object.assign(log as unknown as Logger, {
+    within: <R>(fields: object, action: () => R): R => reconciles.run(fields, action),
+  });
 }
 
 /** Characters that are kept while an output cannot be written; what comes after is lost. */

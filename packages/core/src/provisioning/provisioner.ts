@@ -20,7 +20,8 @@ import type { Logger } from "../logger.ts";
 import { seconds } from "../metrics/core-metrics.ts";
 import type { Rooms } from "../rooms.ts";
 import { messageOf } from "../runtime/answers.ts";
-import { durationText, listText } from "../runtime/log-context.ts";
+import { durationText, listText, reconcileFields, within } from "../runtime/log-context.ts";
+import { SINGLETON } from "../runtime/source.ts";
 import type { NodeRecord } from "../state/node-record.ts";
 import { isTerminal, type PodRecord, podKey } from "../state/pod-record.ts";
 import { type ProblemView, problemAt } from "../state/problem.ts";
@@ -88,6 +89,11 @@ export function createProvisioner(rooms: Rooms, buffers: ProvisionedBuffers = no
     return false;
   }
 
+  function provision(signal: AbortSignal): Promise<Solved | undefined> {
+    if (options.preferencePolicy === "Respect") notice.tell(cluster.provisionable());
+    return provisionOnce({ rooms, buffers, last, log }, signal);
+  }
+
   async function run(signal: AbortSignal): Promise<void> {
     const unwatch = watch();
     let cancelRetrigger = () => {};
@@ -100,16 +106,16 @@ export function createProvisioner(rooms: Rooms, buffers: ProvisionedBuffers = no
         await batcher.next(signal);
         log.debug({}, "batch window closed");
         cancelRetrigger();
+        const fields = reconcileFields(undefined, SINGLETON, ids);
         try {
-          if (options.preferencePolicy === "Respect") notice.tell(cluster.provisionable());
-          last = await provisionOnce({ rooms, buffers, last, log }, signal);
+          last = await within(log, fields, () => provision(signal));
           limiter.forget(CONTROLLER);
           if (isAnyoneWaiting()) triggerAfter(RETRIGGER_MS);
           else if ((await buffers.virtualPods(signal)).length > 0) triggerAfter(BUFFER_RETRIGGER_MS);
         } catch (error) {
           signal.throwIfAborted();
           last = undefined;
-          log.error({ reconcileID: randomUuid(ids), error: messageOf(error) }, "Reconciler error");
+          log.error({ ...fields, error: messageOf(error) }, "Reconciler error");
           triggerAfter(limiter.next(CONTROLLER));
         }
       }

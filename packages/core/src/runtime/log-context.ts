@@ -1,6 +1,6 @@
 /** The keys under which parsers of Karpenter's logs look for who speaks, and about what. Rules O-85, O-88. */
 import { formatGoDuration, type Kind } from "@joinery/api";
-import { parseKey } from "@joinery/kube";
+import { type RandomSource, randomUuid } from "@joinery/kube";
 import type { Logger } from "../logger.ts";
 
 /** @param kind of the objects that the controller reconciles, if there is one */
@@ -8,10 +8,30 @@ export function controllerLog(log: Logger, controller: string, kind?: Kind): Log
   return log.child({ controller, ...(kind !== undefined && { controllerGroup: kind.group, controllerKind: kind.kind }) });
 }
 
-/** Of one reconcile: its object under the name of its kind. A loop without objects has the empty key. */
+/** What all lines of one reconcile carry: its object, and an ID, which is made when the first line is written. */
+export function reconcileFields(kind: Kind | undefined, key: string, ids: RandomSource): object {
+  let id: string | undefined;
+  return {
+    ...objectFields(kind, key),
+    get reconcileID() {
+      id ??= randomUuid(ids);
+      return id;
+    },
+  };
+}
+
+export function within<R>(log: Logger, fields: object, action: () => R): R {
+  return log.within === undefined ? action() : log.within(fields, action);
+}
+
+/**
+ * Of one reconcile: its object under the name of its kind. A loop without objects has the empty key.
+ * @param key `name`, `namespace/name`, or `namespace/name/uid`
+ */
 export function objectFields(kind: Kind | undefined, key: string): object {
   if (key === "") return {};
-  const { name, namespace } = parseKey(key);
+  const [first = "", second] = key.split("/");
+  const { namespace, name } = second === undefined ? { namespace: undefined, name: first } : { namespace: first, name: second };
   const place = namespace === undefined ? {} : { namespace };
   return { ...(kind !== undefined && { [kind.kind]: { name, ...place } }), ...place, name };
 }

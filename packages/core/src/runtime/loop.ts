@@ -3,19 +3,11 @@
  * while nothing is due. Rules L-15, L-17, L-18, L-19, O-108.
  */
 import type { Kind } from "@joinery/api";
-import {
-  type BackoffOptions,
-  type Clock,
-  createWorkQueue,
-  isConflict,
-  type RandomSource,
-  randomUuid,
-  type WorkResult,
-} from "@joinery/kube";
+import { type BackoffOptions, type Clock, createWorkQueue, isConflict, type RandomSource, type WorkResult } from "@joinery/kube";
 import type { Logger } from "../logger.ts";
 import type { LoopMetrics } from "../metrics/runtime-metrics.ts";
 import { messageOf } from "./answers.ts";
-import { objectFields } from "./log-context.ts";
+import { objectFields, reconcileFields, within } from "./log-context.ts";
 import { type Reconciler, RetryLater, type Step } from "./step.ts";
 
 /** Something that wakes keys: subscribes, wakes what exists already, and returns what unsubscribes. */
@@ -64,12 +56,21 @@ export function createLoop<T>(options: LoopOptions<T>, { clock, log, random, kin
     clock,
     concurrency: workers,
     metrics,
-    onError,
-    work: async (key, signal) => resultOf(key, await withoutReport(step(key, signal))),
+    work,
   });
 
-  function onError(key: string, error: unknown): void {
-    log.error({ ...objectFields(kind, key), reconcileID: randomUuid(ids), error: messageOf(error) }, "Reconciler error");
+  async function work(key: string, signal: AbortSignal): Promise<WorkResult> {
+    const fields = reconcileFields(kind, key, ids);
+    try {
+      return resultOf(key, await within(log, fields, () => withoutReport(step(key, signal))));
+    } catch (error) {
+      if (!signal.aborted) report(fields, error);
+      throw error;
+    }
+  }
+
+  function report(fields: object, error: unknown): void {
+    log.error({ ...fields, error: messageOf(error) }, "Reconciler error");
     if (isOurFault(error)) metrics?.onPanic();
   }
 
