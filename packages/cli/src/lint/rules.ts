@@ -4,6 +4,7 @@ import { affinityWithoutMatch } from "./rules/affinity-without-match.ts";
 import { antiAffinityCrowded } from "./rules/anti-affinity-crowded.ts";
 import { budgetBlocks } from "./rules/budget-blocks.ts";
 import { budgetWithoutEffect } from "./rules/budget-without-effect.ts";
+import { bufferKeepsNothing } from "./rules/buffer-keeps-nothing.ts";
 import { contradictoryRequirements } from "./rules/contradictory-requirements.ts";
 import { daemonSetOrTerms } from "./rules/daemonset-or-terms.ts";
 import { deprecatedLabel } from "./rules/deprecated-label.ts";
@@ -20,6 +21,7 @@ import { pdbBlocks } from "./rules/pdb-blocks.ts";
 import { pdbOverlap } from "./rules/pdb-overlap.ts";
 import { pdbSelectsNothing } from "./rules/pdb-selects-nothing.ts";
 import { poolWithoutTypes } from "./rules/pool-without-types.ts";
+import { priorityClassMissing } from "./rules/priority-class-missing.ts";
 import { requestNearlyNothing } from "./rules/request-nearly-nothing.ts";
 import { requestTooLarge } from "./rules/request-too-large.ts";
 import { runtimeInvalid } from "./rules/runtime-invalid.ts";
@@ -72,6 +74,8 @@ export const RULES: readonly Rule[] = [
   requestNearlyNothing,
   unschedulableWorkload,
   storageMissing,
+  priorityClassMissing,
+  bufferKeepsNothing,
   zoneWithoutOfferings,
   spreadWithoutDomains,
   spreadIgnoresItself,

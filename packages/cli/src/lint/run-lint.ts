@@ -24,7 +24,7 @@ export async function runLint(names: readonly string[], flags: LintFlags, surrou
   const gates = gatesOf(flags.featureGates, surroundings.err);
   const defaultSpread = await readSchedulerConfig(flags.schedulerConfig);
   const clock = createRealClock();
-  const wants = { lint: true, overlays: gates.NodeOverlay, buffers: false, defaultSpread: defaultSpread.length > 0 };
+  const wants = { lint: true, overlays: gates.NodeOverlay, buffers: gates.CapacityBuffer, defaultSpread: defaultSpread.length > 0 };
   const { loaded } = await readInput(names, flags, { wants, clock }, surroundings);
   const catalogue = await (flags.catalog === undefined ? readBuiltInCatalogue(flags.region) : readCatalogueFile(flags.catalog));
   const request = {

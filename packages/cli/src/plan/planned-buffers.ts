@@ -40,7 +40,7 @@ export interface BufferDocument {
 
 /** Those that are not being deleted, as their controller would resolve them from the objects of the input. */
 export function plannedBuffers(source: ObjectSource): readonly PlannedBuffer[] {
-  const sources = sourcesOf(source);
+  const sources = bufferSources(source);
   return source
     .of(CapacityBuffers)
     .filter(({ metadata }) => metadata?.deletionTimestamp === undefined)
@@ -52,7 +52,8 @@ export function plannedBuffers(source: ObjectSource): readonly PlannedBuffer[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function sourcesOf(source: ObjectSource): BufferSources {
+/** What buffers of the input may refer to. */
+export function bufferSources(source: Pick<ObjectSource, "of">): BufferSources {
   const workloads: Readonly<Record<ScalableKind, readonly Workload[]>> = {
     Deployment: source.of(Deployments),
     StatefulSet: source.of(StatefulSets),

@@ -2,19 +2,16 @@
 import {
   DEFAULT_CLASS_ANNOTATION,
   isDefaultClass,
-  type Kind,
   type PersistentVolumeClaim,
   PersistentVolumeClaims,
   PersistentVolumes,
   StatefulSets,
   StorageClasses,
 } from "@joinery/api";
-import { nearWord } from "@joinery/scheduling";
-import type { FieldPath } from "../../manifests/field-path.ts";
-import type { Manifest } from "../../manifests/manifest.ts";
 import type { Facts } from "../facts.ts";
 import type { Remark } from "../finding.ts";
 import { nameOf, namespaceOf } from "../located.ts";
+import { gravity, missingObject, type Place } from "../missing-object.ts";
 import type { Rule } from "../rule.ts";
 import { listText } from "../words.ts";
 import type { Workload } from "../workloads.ts";
@@ -40,10 +37,7 @@ export const storageMissing: Rule = {
   },
 };
 
-interface Place {
-  readonly manifest: Manifest;
-  readonly path: FieldPath;
-}
+const HAPPENS = { missing: "so the pods wait", unknown: "without it plan finds no place for the pods" };
 
 /** What the input has. */
 interface KnownStorage {
@@ -85,7 +79,7 @@ function* claimsOf({ spec, namespace, manifest, path }: Workload, known: KnownSt
         message: `PersistentVolumeClaim ${name} is in namespace ${namespaceOf(elsewhere)}, and pods can only use claims of their own, so they wait`,
         instead: `a claim in namespace ${namespace}, or the pods in ${namespaceOf(elsewhere)}`,
       };
-    } else yield missing(PersistentVolumeClaims, name, beside, place, facts);
+    } else yield missingObject(PersistentVolumeClaims, name, beside, place, facts, HAPPENS);
   }
 }
 
@@ -98,10 +92,10 @@ function* sourceOf(
 ): Iterable<Remark> {
   if (volumeName) {
     if (!volumeNames.includes(volumeName))
-      yield missing(PersistentVolumes, volumeName, volumeNames, { manifest, path: [...path, "volumeName"] }, facts);
+      yield missingObject(PersistentVolumes, volumeName, volumeNames, { manifest, path: [...path, "volumeName"] }, facts, HAPPENS);
   } else if (storageClassName) {
     const place = { manifest, path: [...path, "storageClassName"] };
-    if (!classNames.includes(storageClassName)) yield missing(StorageClasses, storageClassName, classNames, place, facts);
+    if (!classNames.includes(storageClassName)) yield missingObject(StorageClasses, storageClassName, classNames, place, facts, HAPPENS);
   } else if (storageClassName === undefined && classNames.length > 0 && !hasDefaultClass) {
     yield {
       manifest,
@@ -111,25 +105,4 @@ function* sourceOf(
       instead: `storageClassName: ${listText([...classNames].sort())}, or ${DEFAULT_CLASS_ANNOTATION}: "true" on one of them`,
     };
   }
-}
-
-/** Of a cluster all there is is known; of files it may be elsewhere. */
-function gravity({ kind }: Kind, { wholeKinds }: Facts): "error" | "warning" {
-  return wholeKinds.has(kind) ? "error" : "warning";
-}
-
-function missing(of: Kind, name: string, known: readonly string[], place: Place, facts: Facts): Remark {
-  const { kind } = of;
-  if (known.length === 0 && !facts.wholeKinds.has(kind)) {
-    const message = `the input has no ${kind} here; whether ${name} exists was not checked, and without it plan finds no place for the pods`;
-    return { ...place, severity: "note", message, instead: `the ${kind} among the files` };
-  }
-  const near = nearWord(name, known);
-  const others = known.length === 0 ? "" : `, only ${listText([...known].sort())}`;
-  return {
-    ...place,
-    severity: gravity(of, facts),
-    message: `there is no ${kind} ${name} in the input${others}, so the pods wait`,
-    instead: near ?? (known.length === 0 ? `a ${kind} of that name` : `one of these, or a ${kind} of that name among the files`),
-  };
 }
