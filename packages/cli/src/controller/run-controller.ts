@@ -17,7 +17,7 @@ import type { Surroundings } from "../surroundings.ts";
 import { type ControllerLog, createControllerLog } from "./controller-log.ts";
 import { coreOptions } from "./core-options.ts";
 import { GATES_WITHOUT_EFFECT } from "./gate-effects.ts";
-import { letHeapDouble } from "./heap-growth.ts";
+import { letHeapGrow } from "./heap-growth.ts";
 import { leaseTiming } from "./lease-timing.ts";
 import { keepBelow } from "./memory-limit.ts";
 import { registerProcessMetrics } from "./process-metrics.ts";
@@ -84,7 +84,7 @@ export async function runController(flags: ControllerFlags, surroundings: Surrou
       }),
     });
     log.info({ version, provider: flags.cloudProvider, server: loaded.server, "feature-gates": gates }, "starting");
-    letHeapDouble(); // now that all is loaded: V8 takes compiled code only with the flags that it was compiled with
+    letHeapGrow(); // now that all is loaded: V8 takes compiled code only with the flags that it was compiled with
     await serveAndRun({ controller, settings, flags, transport: loaded.transport, clock, machineClock, log }, stop.signal);
     log.info({}, "stopped");
   } finally {
