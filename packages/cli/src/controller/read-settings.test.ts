@@ -67,6 +67,12 @@ const cases: readonly Case[] = [
     env: { FEATURE_GATES: " SpotToSpotConsolidation\t= false , NodeRepair =true" },
     gates: { ...DEFAULT_GATES, NodeRepair: true },
   },
+  { rule: "O-4, O-18: no name", env: { LEADER_ELECTION_NAME: "" }, messages: [/^leader-election-name .* must not be empty/] },
+  {
+    rule: "O-81: no name where there is no election",
+    env: { LEADER_ELECTION_NAME: "", DISABLE_LEADER_ELECTION: "true" },
+    gates: DEFAULT_GATES,
+  },
   { rule: "O-55: empty is all defaults", env: { FEATURE_GATES: "" }, gates: DEFAULT_GATES },
   { rule: "O-55: no value", env: { FEATURE_GATES: "NodeRepair" }, messages: [/feature-gates: "NodeRepair" has no value/] },
   { rule: "O-55: no boolean", env: { FEATURE_GATES: "NodeRepair=yes" }, messages: [/"yes" of NodeRepair/] },

@@ -86,6 +86,8 @@ function faultsOf(settings: Settings): string[] {
     kubeClientBurst,
     optimize,
     nodeOverheadPrice,
+    disableLeaderElection,
+    leaderElectionName,
   } = settings;
   const messages: string[] = [];
   const check = (isRight: boolean, message: string) => {
@@ -99,6 +101,10 @@ function faultsOf(settings: Settings): string[] {
   );
   check(["off", "default", "max"].includes(optimize), `optimize (OPTIMIZE): "${optimize}" is no effort; use off, default or max`);
   check(nodeOverheadPrice >= 0, `node-overhead-price: must not be below 0, is ${nodeOverheadPrice}`);
+  check(
+    disableLeaderElection || leaderElectionName !== "",
+    "leader-election-name (LEADER_ELECTION_NAME): must not be empty; leave it out, or use --disable-leader-election",
+  );
   check(isPort(metricsPort), `metrics-port: ${metricsPort} is no port; use 0 to 65535`);
   check(isPort(healthProbePort), `health-probe-port: ${healthProbePort} is no port; use 0 to 65535`);
   check(kubeClientQps > 0, `kube-client-qps: must be above 0, is ${kubeClientQps}`);

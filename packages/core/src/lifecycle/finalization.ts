@@ -1,6 +1,7 @@
 /** A NodeClaim goes: its Node first, then its instance, then itself. Rules L-117…L-123. */
 import {
   CAPACITY_TYPE_LABEL,
+  findCondition,
   formatTime,
   type KubeObject,
   NODE_POOL_LABEL,
@@ -44,8 +45,6 @@ export function createFinalization(rooms: Rooms, memory: LaunchMemory): Reconcil
           signal,
         );
         if (outcome === "accepted") return again(INSTANCE_POLL_MS);
-        const sinceMs = parseTime(claimCondition(claim, "InstanceTerminating").lastTransitionTime) ?? clock.wallMs();
-        rooms.metrics.instanceTermination.observe({ nodepool: labelOf(claim, NODE_POOL_LABEL) }, seconds(clock.wallMs() - sinceMs));
       }
       return release(claim, signal);
     },
@@ -80,8 +79,14 @@ export function createFinalization(rooms: Rooms, memory: LaunchMemory): Reconcil
       if (!isNotFound(error)) throw error;
       return asleep;
     }
-    const deletedAtMs = parseTime(claim.metadata?.deletionTimestamp) ?? clock.wallMs();
     const nodepool = labelOf(claim, NODE_POOL_LABEL);
+    // L-120: told here, since what is told before the write is told again after a conflict.
+    const terminating = findCondition(claim, "InstanceTerminating");
+    if (terminating !== undefined) {
+      const sinceMs = parseTime(terminating.lastTransitionTime) ?? clock.wallMs();
+      rooms.metrics.instanceTermination.observe({ nodepool }, seconds(clock.wallMs() - sinceMs));
+    }
+    const deletedAtMs = parseTime(claim.metadata?.deletionTimestamp) ?? clock.wallMs();
     rooms.metrics.nodeClaimTermination.observe({ nodepool }, seconds(clock.wallMs() - deletedAtMs));
     rooms.metrics.nodeClaimsTerminated.inc({
       nodepool,

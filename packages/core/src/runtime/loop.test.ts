@@ -1,10 +1,11 @@
-import { createRandom, createVirtualClock } from "@joinery/kube";
+import { ApiError, createRandom, createVirtualClock } from "@joinery/kube";
 import { expect, test } from "vitest";
 import { silentLogger } from "../logger.ts";
+import { recordingLog } from "../testing/recording-log.ts";
 import { createLoop, type LoopOptions } from "./loop.ts";
 
 /** When each of `count` keys, all of which fail once, is tried a second time. */
-async function secondTriesMs(count: number, options: Partial<LoopOptions<string>> = {}): Promise<readonly number[]> {
+async function secondTriesMs(count: number, options: Partial<LoopOptions<string>> = {}, log = silentLogger): Promise<readonly number[]> {
   const clock = createVirtualClock({ startMs: 0 });
   const tried = new Set<string>();
   const atMs: number[] = [];
@@ -26,7 +27,7 @@ async function secondTriesMs(count: number, options: Partial<LoopOptions<string>
       },
       ...options,
     },
-    { clock, log: silentLogger, random: createRandom(1) },
+    { clock, log, random: createRandom(1) },
   );
   const stop = new AbortController();
   const running = loop.run(stop.signal);
@@ -47,4 +48,30 @@ test("O-108: a key comes back after 5 ms, but of many only ten a second once the
 test("O-108: a controller with a back-off of its own has no share in that", async () => {
   const atMs = await secondTriesMs(150, { backoff: { baseMs: 1000 } });
   expect(atMs).toEqual(Array(150).fill(1000));
+});
+
+const conflict = () => new ApiError({ status: 409, reason: "Conflict", message: "the object has been modified" } as never);
+
+test.each([
+  { what: "a conflict", error: conflict(), told: 0 },
+  { what: "several conflicts", error: new AggregateError([conflict(), conflict()]), told: 0 },
+  { what: "a conflict beside something else", error: new AggregateError([conflict(), new Error("etcd is away")]), told: 1 },
+  { what: "something else", error: new Error("etcd is away"), told: 1 },
+])("L-17: $what is told $told times, and tried again", async ({ error, told }) => {
+  const { log, lines } = recordingLog();
+  let tries = 0;
+  await secondTriesMs(
+    1,
+    {
+      reconciler: {
+        async reconcile() {
+          if (tries++ === 0) throw error;
+          return { kind: "asleep" };
+        },
+      },
+    },
+    log,
+  );
+  expect(tries).toBe(2);
+  expect(lines).toHaveLength(told);
 });

@@ -116,7 +116,13 @@ async function withoutReport(step: Promise<Step>): Promise<Step | "retry"> {
   try {
     return await step;
   } catch (error) {
-    if (isConflict(error) || error instanceof RetryLater) return "retry";
+    if (isNoError(error)) return "retry";
     throw error;
   }
+}
+
+/** Also where several objects were written, and no write failed in another way. */
+function isNoError(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isNoError);
+  return isConflict(error) || error instanceof RetryLater;
 }

@@ -296,3 +296,18 @@ test("L-35: what is listed is known, though the watch has not brought it; what t
   expect([...cluster.nodes()].map(({ key }) => key)).toEqual(["p", "q"]);
   expect(cluster.sync.isSynced).toBe(true);
 });
+
+const [NODE, CLAIM] = ["/api/v1/nodes/n", "/apis/karpenter.sh/v1/nodeclaims/c"];
+
+test.each([
+  { what: "a Node that was not initialized", labels: owned, first: NODE },
+  { what: "the NodeClaim of a Node that was", labels: ready, first: CLAIM },
+])("L-66: $what moves the consolidation timestamp when it goes, though the other half stays", async ({ labels, first }) => {
+  const { node, claim, remove, clock, cluster, keys } = await fixture();
+  await node("n", { metadata: { labels }, spec: { providerID: "p" }, status: four });
+  await claim("c", { metadata: { labels }, status: { providerID: "p" } });
+  await clock.advance(1000);
+  await remove(first);
+  expect(keys()).toEqual(["p"]);
+  expect(cluster.consolidation.read()).toBe(1000);
+});

@@ -100,9 +100,13 @@ export function createCluster({ caches, clock, nodeClassKinds, nominationMs, onL
     }
     const state: StateNode = { key, ...(node && { node }), ...(claim && { claim }) };
     states.set(key, state);
-    if (before === undefined || isInitialized(before) !== isInitialized(state) || isDeleted(before) !== isDeleted(state)) {
+    if (
+      before === undefined ||
+      hasLost(before, state) ||
+      isInitialized(before) !== isInitialized(state) ||
+      isDeleted(before) !== isDeleted(state)
+    )
       consolidation.bump();
-    }
     account(state);
   }
 
@@ -224,6 +228,11 @@ export function createCluster({ caches, clock, nodeClassKinds, nominationMs, onL
     }
     revision++;
   }
+}
+
+/** L-66: its Node or its NodeClaim has gone. */
+function hasLost(before: StateNode, { node, claim }: StateNode): boolean {
+  return (before.node !== undefined && node === undefined) || (before.claim !== undefined && claim === undefined);
 }
 
 const NAMED = "node/";

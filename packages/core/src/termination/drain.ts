@@ -53,7 +53,6 @@ export async function drain(
     // The watch may have brought them while we asked.
     if (isUnseen || whoWaits().length > 0) return { claim: begun, wait: again(UNSEEN_MS) };
   }
-  rooms.metrics.nodesDrained.inc({ nodepool: node.metadata.labels?.["karpenter.sh/nodepool"] ?? "" });
   return { claim: setClaimCondition(begun, { type: "Drained", status: "True" }, nowMs) };
 }
 

@@ -3,6 +3,7 @@ import {
   DISRUPTED_TAINT,
   EXCLUDE_FROM_LOAD_BALANCERS_LABEL,
   formatTime,
+  isConditionTrue,
   NODE_POOL_LABEL,
   type NodeClaim,
   parseTime,
@@ -29,7 +30,7 @@ import type { StageResult } from "./stage.ts";
 import { awaitVolumes } from "./volumes.ts";
 
 function createNodeTermination(rooms: Rooms, queue: EvictionQueue): Reconciler<NodeRecord> {
-  const { provider, writes, events, clock } = rooms;
+  const { provider, writes, events, clock, metrics } = rooms;
 
   return {
     async reconcile(node, signal) {
@@ -61,7 +62,13 @@ function createNodeTermination(rooms: Rooms, queue: EvictionQueue): Reconciler<N
         if (wait !== undefined) return wait;
       }
     } finally {
-      if (draining.claim !== undefined && current.claim !== undefined) await saveStatus(draining.claim, current.claim, signal);
+      const { claim: before, node } = draining;
+      if (before !== undefined && current.claim !== undefined) {
+        await saveStatus(before, current.claim, signal);
+        // Once it is written: a pass that is repeated after a conflict drains nothing anew.
+        if (!isConditionTrue(before, "Drained") && isConditionTrue(current.claim, "Drained"))
+          metrics.nodesDrained.inc({ nodepool: node.metadata.labels?.[NODE_POOL_LABEL] ?? "" });
+      }
     }
     return release(draining.node, rooms, signal);
   }
