@@ -50,3 +50,25 @@ test("S-111: required terms were given up for the sake of a preference for other
   expect(ours.unschedulable.map(({ pod }) => pod)).toEqual([late.key]);
   expect(causeOf(late.key, { problem, rejected: [], ours, theirs }).kind).toBe("gave-up-terms");
 });
+
+test("S-31, S-41: a label that only another pod brings to its node, which in ours is with others", () => {
+  const colored = (name: string, operator: "Exists" | "NotIn", values: readonly string[], team: Readonly<Record<string, string>>) => {
+    const terms = [{ matchExpressions: [{ key: "color", operator, ...(values.length > 0 && { values }) }] }];
+    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } };
+    return aPod({ name, requests: { cpu: "500m" }, nodeSelector: team, affinity: { nodeAffinity } });
+  };
+  const first = aPod({ name: "first", requests: { cpu: "2" }, nodeSelector: { team: "a" } });
+  const bringer = colored("bringer", "NotIn", ["red"], {});
+  const late = colored("late", "Exists", [], { team: "b" });
+  const pools = [aPool({ requirements: [{ key: "team", operator: "In", values: ["a", "b"] }] })];
+  const problem = aProblem({ pools, pods: [first, bringer, late] });
+  const ours = solve(problem);
+  expect(ours.newNodes.map(({ pods }) => pods.toSorted())).toEqual([[bringer.key, first.key]]);
+  const other = solve({ ...problem, pods: [first] });
+  const theirs = {
+    ...other,
+    newNodes: [{ ...other.newNodes[0]!, name: "first" }, ...solve({ ...problem, pods: [bringer, late] }).newNodes],
+  };
+  const cause = causeOf(late.key, { problem, rejected: [], ours, theirs });
+  expect(cause).toEqual({ kind: "borrowed-label", key: "color", from: bringer.key });
+});

@@ -30,7 +30,15 @@ export type Cause =
    * values, it forgets that the label is needed (S-31, S-41).
    */
   | { readonly kind: "gave-up-terms" }
-  /** Ours has at least as many pods in all: these, whom the peer leaves out, have a place instead, which nobody loses for another (S-82). */
+  /**
+   * It requires a label that no node has unless another pod has brought it there, by excluding values of it (S-31, S-41). Alone it has no
+   * place; with this pod of the peer's node it has one. No rule forbids the place: it is a matter of whom the other pod has joined.
+   */
+  | { readonly kind: "borrowed-label"; readonly key: string; readonly from: string }
+  /**
+   * Ours has at least as many pods in all: these, whom the peer leaves out, have a place instead, which nobody loses for another (S-82);
+   * without them it would have its place too.
+   */
   | { readonly kind: "as-many"; readonly instead: readonly string[] }
   | { readonly kind: "unexplained" };
 
@@ -45,7 +53,8 @@ export function causeOf(pod: string, comparison: Comparison): Cause {
     minValues(pod, comparison) ??
     gaveUpTerms(pod, comparison) ??
     outranked(pod, comparison) ??
-    asMany(comparison) ?? { kind: "unexplained" }
+    borrowedLabel(pod, comparison) ??
+    asMany(pod, comparison) ?? { kind: "unexplained" }
   );
 }
 
@@ -205,10 +214,13 @@ function outranked(pod: string, { ours, theirs, problem }: Comparison): Cause | 
     .filter((other) => byQueueOrder(other, own) < 0)
     .map(({ key }) => key)
     .filter((key) => placeOf(key, ours) !== undefined && placeOf(key, theirs) === undefined);
-  const without = (keys: readonly string[]) => ({ ...problem, pods: problem.pods.filter(({ key }) => !keys.includes(key)) });
-  const isFree = (rest: Problem) => placeOf(pod, solve(rest)) !== undefined || hasGivenUpTerms(pod, rest);
-  const by = [...ahead.map((key) => [key]), ahead].find((keys) => keys.length > 0 && isFree(without(keys)));
+  const by = [...ahead.map((key) => [key]), ahead].find((keys) => keys.length > 0 && hasPlaceWithout(keys, pod, problem));
   return by && { kind: "outranked", by };
+}
+
+function hasPlaceWithout(others: readonly string[], pod: string, problem: Problem): boolean {
+  const rest = { ...problem, pods: problem.pods.filter(({ key }) => !others.includes(key)) };
+  return placeOf(pod, solve(rest)) !== undefined || hasGivenUpTerms(pod, rest);
 }
 
 function gaveUpTerms(pod: string, { problem }: Comparison): Cause | undefined {
@@ -235,11 +247,23 @@ function withoutPreferences({ affinity = {}, topologySpreadConstraints, ...shape
   };
 }
 
-function asMany({ ours, theirs, problem }: Comparison): Cause | undefined {
+function borrowedLabel(pod: string, { ours, theirs, problem }: Comparison): Cause | undefined {
+  const reasons = ours.unschedulable.find((entry) => entry.pod === pod)?.reasons ?? [];
+  const missing = reasons.find((reason) => reason.kind === "undefined-label");
+  const beside = theirs.newNodes.find(({ pods }) => pods.includes(pod))?.pods.filter((key) => key !== pod);
+  if (missing === undefined || beside === undefined) return undefined;
+  const hasPlaceWith = (others: readonly string[]) =>
+    placeOf(pod, solve({ ...problem, pods: problem.pods.filter(({ key }) => key === pod || others.includes(key)) })) !== undefined;
+  const from = hasPlaceWith([]) ? undefined : beside.find((key) => hasPlaceWith([key]));
+  return from === undefined ? undefined : { kind: "borrowed-label", key: missing.key, from };
+}
+
+function asMany(pod: string, { ours, theirs, problem }: Comparison): Cause | undefined {
   const alone = (one: Plan, other: Plan) =>
     problem.pods.map(({ key }) => key).filter((key) => placeOf(key, one) !== undefined && placeOf(key, other) === undefined);
   const instead = alone(ours, theirs);
-  return instead.length >= alone(theirs, ours).length ? { kind: "as-many", instead } : undefined;
+  const isNoLoss = instead.length >= alone(theirs, ours).length;
+  return isNoLoss && hasPlaceWithout(instead, pod, problem) ? { kind: "as-many", instead } : undefined;
 }
 
 export function causeText(cause: Cause): string {
@@ -256,6 +280,8 @@ export function causeText(cause: Cause): string {
       return `${cause.by.join(", ")} came first and got the room`;
     case "gave-up-terms":
       return "its required terms were given up before its preferences (S-31, S-41, S-111)";
+    case "borrowed-label":
+      return `only ${cause.from} brings the label ${cause.key} that it requires, and ours has that pod with others (S-31, S-41)`;
     case "as-many":
       return `ours has ${cause.instead.join(", ")} instead`;
     case "unexplained":

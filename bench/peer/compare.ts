@@ -37,6 +37,7 @@ const COUNTED_AS = {
   "min-values": "minValues",
   outranked: "outranked",
   "gave-up-terms": "gaveUpTerms",
+  "borrowed-label": "borrowedLabel",
   "as-many": "asMany",
   unexplained: "unexplained",
 } as const;
@@ -54,6 +55,7 @@ const counts = {
   minValues: 0,
   outranked: 0,
   gaveUpTerms: 0,
+  borrowedLabel: 0,
   asMany: 0,
   unexplained: 0,
 };
