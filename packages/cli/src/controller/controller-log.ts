@@ -4,7 +4,7 @@ import { writeSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "@joinery/core";
 import type { Clock } from "@joinery/kube";
-import { multistream, pino, type StreamEntry } from "pino";
+import { multistream, type Logger as PinoLogger, pino, type StreamEntry } from "pino";
 
 export interface LogOptions {
   readonly clock: Clock;
@@ -33,8 +33,16 @@ export function createControllerLog({ clock, level, outputs, errorOutputs = [], 
   const destinations = outputs.map((name) => openOutput(name).on("error", (error: Error) => complain(name, error)));
   const isDebug = level === "debug";
   const reconciles = new AsyncLocalStorage<object>();
+  const areOfControllers = new WeakMap<PinoLogger, boolean>();
   // O-88: what speaks for no controller, such as the connection that a reconcile happens to use, does not speak about its object.
-  const contextOf = (bindings: object) => ("controller" in bindings ? reconciles.getStore() : undefined);
+  const contextOf = (logger: PinoLogger) => {
+    const fields = reconciles.getStore();
+    if (fields === undefined) return undefined;
+    // A logger's fields are parsed anew whenever they are asked for.
+    const isOfController = areOfControllers.get(logger) ?? "controller" in logger.bindings();
+    areOfControllers.set(logger, isOfController);
+    return isOfController ? fields : undefined;
+  };
   const log = pino(
     {
       level: level === "" ? "info" : level,
@@ -49,7 +57,7 @@ export function createControllerLog({ clock, level, outputs, errorOutputs = [], 
         },
       },
       mixin: (_line, _level, logger) => ({
-        ...contextOf(logger.bindings()),
+        ...contextOf(logger),
         ...(isDebug && { caller: callerOf(new Error().stack) }),
       }),
     },

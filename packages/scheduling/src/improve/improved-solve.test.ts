@@ -4,7 +4,7 @@ import type { InstanceType } from "../instance-type.ts";
 import type { Plan } from "../plan.ts";
 import type { Problem } from "../problem.ts";
 import { Solver, solve as solveGreedily } from "../solve/solve.ts";
-import { aNode, anOffering, aPod, aPool, aProblem, aType, type PodWish, type ProblemWish, pods } from "../testing/builders.ts";
+import { aNode, anOffering, aPod, aPool, aProblem, aType, type PodWish, type ProblemWish, pods, zoneSpread } from "../testing/builders.ts";
 import { construct } from "./construct.ts";
 import { Filler } from "./filler.ts";
 import { flexibilityUsdPerHour } from "./flexibility-cost.ts";
@@ -95,16 +95,7 @@ describe("planted plans", () => {
       wish: {
         pods: cpu("1500m", 6, {
           labels: { app: "a" },
-          spec: {
-            topologySpreadConstraints: [
-              {
-                maxSkew: 1,
-                topologyKey: "topology.kubernetes.io/zone",
-                whenUnsatisfiable: "DoNotSchedule",
-                labelSelector: { matchLabels: { app: "a" } },
-              },
-            ],
-          },
+          spec: { topologySpreadConstraints: [zoneSpread({ app: "a" })] },
         }),
         pools: [aPool()],
         types: [

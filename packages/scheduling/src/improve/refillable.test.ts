@@ -3,7 +3,7 @@ import { parseResources } from "@joinery/api";
 import { describe, expect, test } from "vitest";
 import type { Plan, PlannedNode } from "../plan.ts";
 import { Solver, solve as solveGreedily } from "../solve/solve.ts";
-import { anOffering, aPool, aProblem, aType, type PodWish, type ProblemWish, pods } from "../testing/builders.ts";
+import { anOffering, aPool, aProblem, aType, type PodWish, type ProblemWish, pods, zoneSpread } from "../testing/builders.ts";
 import { solve } from "./improved-solve.ts";
 import { type Improvement, improvementOf } from "./improvement.ts";
 import { refillables } from "./refillable.ts";
@@ -81,16 +81,7 @@ test.each<{ readonly name: string; readonly wish: ProblemWish }>([
     wish: {
       pods: mixed({
         labels: { app: "a" },
-        spec: {
-          topologySpreadConstraints: [
-            {
-              maxSkew: 1,
-              topologyKey: "topology.kubernetes.io/zone",
-              whenUnsatisfiable: "DoNotSchedule",
-              labelSelector: { matchLabels: { app: "a" } },
-            },
-          ],
-        },
+        spec: { topologySpreadConstraints: [zoneSpread({ app: "a" })] },
       }),
       pools: [LIMITED, REST],
       types: TYPES,

@@ -9,7 +9,7 @@ import { meetsRequirements } from "../requirements/node-labels.ts";
 import { Requirement } from "../requirements/requirement.ts";
 import { Requirements } from "../requirements/requirements.ts";
 import type { Group } from "../topology/topology.ts";
-import type { TopologyGroup } from "../topology/topology-group.ts";
+import { TopologyGroup } from "../topology/topology-group.ts";
 import type { ClaimState } from "./claim-state.ts";
 import type { PodClass, Search } from "./pod-classes.ts";
 import type { SolverView } from "./solver-view.ts";
@@ -68,19 +68,20 @@ function* withCompany(
       const isMeant = other !== pod && first.selectsIn(shape.namespace) && first.identity.selector.selects(shape.labels);
       return isMeant && classOf(other).unsupported.length === 0 && !shapes.has(shape) && shapes.add(shape);
     });
-    const keys = wanted.map(({ identity }) => identity.key);
-    const places = searches.map(({ constraint }) => meetingPlace(keys, constraint.requirements));
+    const isSameNode = wanted.some(({ identity }) => identity.key === HOSTNAME_LABEL);
+    const places = searches.flatMap(({ constraint }) => meetingPlaces(wanted, isSameNode, constraint.requirements));
     const byText = new Map(places.map((pins) => [pins.canonicalText, pins]));
     for (const pins of [...byText.values()].reverse()) {
       for (const other of companions) {
-        if (keys.includes(HOSTNAME_LABEL) || isElsewhere(other, pins)) yield [{ pod: other, pins }, { pod }];
+        if (isSameNode || isElsewhere(other, pins)) yield [{ pod: other, pins }, { pod }];
       }
     }
   }
 }
 
-/** Each late pod in one domain of those that others keep it away from, so that the rest is left to these; not for the sake of its equals. */
-function* inOneDomain(late: readonly number[], { classes }: SolverView): Generator<readonly Turn[]> {
+/** Each late pod in one domain of those that others keep it away from, so that the rest is left to these; not where one of its equals is. */
+function* inOneDomain(late: readonly number[], { classes, nodes, claims }: SolverView): Generator<readonly Turn[]> {
+  const placed = new Set([...nodes.list, ...claims.list].flatMap(({ pods }) => pods.map((pod) => classes.classOfPod[pod]!)));
   for (const pod of late) {
     const { shape, searches } = classes.list[classes.classOfPod[pod]!]!;
     const groups = (searches.at(-1)!.topology?.domains ?? [])
@@ -88,7 +89,7 @@ function* inOneDomain(late: readonly number[], { classes }: SolverView): Generat
       .filter(({ identity }) => identity.kind === "pod-anti-affinity");
     const isOfEquals = (group: TopologyGroup) =>
       !group.identity.isInverse && group.selectsIn(shape.namespace) && group.identity.selector.selects(shape.labels);
-    const ofEquals = new Set(groups.filter(isOfEquals).map(({ identity }) => identity.key));
+    const ofEquals = new Set(placed.has(classes.classOfPod[pod]!) ? groups.filter(isOfEquals).map(({ identity }) => identity.key) : []);
     for (const key of [...new Set(groups.map(({ identity }) => identity.key))].filter((one) => !ofEquals.has(one)).sort()) {
       const domains = groups.filter(({ identity }) => identity.key === key).flatMap(({ counts }) => [...counts.keys()]);
       for (const domain of [...new Set(domains)].sort()) {
@@ -105,10 +106,18 @@ function companyIn({ topology }: Search): readonly Group[] {
 }
 
 /** What a node has to be so that the late pod can be in its domains; on the node itself, if it wants to be on the same. */
-function meetingPlace(keys: readonly string[], requirements: Requirements): Requirements {
-  const isSameNode = keys.includes(HOSTNAME_LABEL);
+function meetingPlaces(wanted: readonly Group[], isSameNode: boolean, requirements: Requirements): readonly Requirements[] {
+  const groups = wanted.filter((group) => group instanceof TopologyGroup);
+  const keys = groups.map(({ identity }) => identity.key);
   const own = Requirements.of(...[...requirements].filter(({ key }) => isSameNode || keys.includes(key)));
-  return own.and(keys.filter((key) => key !== HOSTNAME_LABEL).map((key) => Requirement.of({ key, operator: "Exists" })));
+  if (!isSameNode) return [own.and(keys.map((key) => Requirement.of({ key, operator: "Exists" })))];
+  // Before the node is there, the late pod would be with nobody where the domain is still open (S-141).
+  let places: readonly Requirements[] = [own];
+  for (const { identity, counts } of groups) {
+    const domains = [...counts.keys()].map((domain) => Requirements.of(Requirement.in(identity.key, domain)));
+    places = places.flatMap((place) => domains.filter((domain) => place.intersects(domain)).map((domain) => place.and(domain)));
+  }
+  return places;
 }
 
 /** Has the pod a place which does not meet the pins, or might not yet? */

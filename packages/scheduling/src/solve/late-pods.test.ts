@@ -1,8 +1,19 @@
 /** Pods that Karpenter places, and kube-scheduler binds, which were left out once; each in its smallest form. */
-import type { TopologySpreadConstraint } from "@joinery/api";
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../plan.ts";
-import { aNode, anOffering, aPod, aPool, aProblem, aType, bound, type PodWish, type ProblemWish, pods } from "../testing/builders.ts";
+import {
+  aNode,
+  anOffering,
+  aPod,
+  aPool,
+  aProblem,
+  aType,
+  bound,
+  type PodWish,
+  type ProblemWish,
+  pods,
+  zoneSpread,
+} from "../testing/builders.ts";
 import { Solver, solve } from "./solve.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
@@ -12,12 +23,7 @@ const planOf = (wish: ProblemWish) => solve(aProblem({ ...wish, options: { prefe
 const leftOut = (plan: Plan) => plan.unschedulable.map(({ pod }) => pod);
 const zonesOf = (plan: Plan) =>
   plan.newNodes.map(({ requirements, pods: { length } }) => [requirements.find(({ key }) => key === ZONE)?.values?.join("|"), length]);
-const spread: TopologySpreadConstraint = {
-  maxSkew: 1,
-  topologyKey: ZONE,
-  whenUnsatisfiable: "DoNotSchedule",
-  labelSelector: { matchLabels: APP },
-};
+const spread = zoneSpread(APP);
 
 test.each<{ what: string; node: readonly string[]; listed?: readonly string[]; counts: readonly number[] }>([
   { what: "nor is a node there", node: [], counts: [2, 2] },
@@ -155,8 +161,13 @@ test("S-142, S-152: where every value of a label is taken, a pod that keeps away
 });
 
 describe("S-82, S-149…S-151: who wants to be with others", () => {
-  const near = (topologyKey: string) => ({
-    podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey, labelSelector: { matchLabels: APP } }] },
+  const near = (...topologyKeys: readonly string[]) => ({
+    podAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: topologyKeys.map((topologyKey) => ({
+        topologyKey,
+        labelSelector: { matchLabels: APP },
+      })),
+    },
   });
   const HOSTNAME = "kubernetes.io/hostname";
   const anywhere = { cpu: 2, memory: "4Gi", pods: 5 };
@@ -187,6 +198,20 @@ describe("S-82, S-149…S-151: who wants to be with others", () => {
           aPod({ name: "late", nodeSelector: { "kubernetes.io/arch": "amd64" }, affinity: near(HOSTNAME) }),
         ],
         types: ["amd64", "arm64"].map((arch) => aType({ name: arch, cpu: 4, memory: "16Gi", arch })),
+      },
+    },
+    {
+      what: "on one node and in its zone, which nothing but they would choose (S-141)",
+      wish: {
+        pods: [
+          aPod({ name: "other", requests: { cpu: "2" }, nodeSelector: { "kubernetes.io/arch": "arm64" } }),
+          aPod({ name: "first", labels: APP, requests: { cpu: "1" } }),
+          aPod({ name: "late", nodeSelector: { "kubernetes.io/arch": "amd64" }, affinity: near(HOSTNAME, ZONE) }),
+        ],
+        types: ["amd64", "arm64"].map((arch) => {
+          const offerings = ["z1", "z2"].map((zone) => anOffering("spot", zone, 1));
+          return aType({ name: arch, cpu: 4, memory: "16Gi", arch, offerings });
+        }),
       },
     },
     {
@@ -225,12 +250,12 @@ describe("S-82, S-149…S-151: who wants to be with others", () => {
 describe("S-82, S-152, S-154: who is kept away from every domain, though others could share one", () => {
   const offerings = ["z1", "z2"].map((zone) => anOffering("spot", zone, 1));
   const types = [aType({ name: "t", cpu: 4, memory: "16Gi", offerings })];
-  const loose = { ...spread, maxSkew: 2 };
+  const loose = zoneSpread(APP, { maxSkew: 2 });
   const apart = {
     podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: ZONE, labelSelector: { matchLabels: APP } }] },
   };
   const other = { app: "y" };
-  const ofOther = { ...loose, labelSelector: { matchLabels: other } };
+  const ofOther = zoneSpread(other, { maxSkew: 2 });
 
   test.each<{ what: string; pods: ProblemWish["pods"]; expected: readonly string[] }>([
     {
@@ -238,6 +263,14 @@ describe("S-82, S-152, S-154: who is kept away from every domain, though others 
       pods: [
         ...pods(2, { name: "first", labels: APP, requests: { cpu: "3" }, spec: { topologySpreadConstraints: [loose] } }),
         aPod({ name: "late", affinity: apart }),
+      ],
+      expected: [],
+    },
+    {
+      what: "by its own rule, which would mean its equals too if it had any",
+      pods: [
+        ...pods(2, { name: "first", labels: APP, requests: { cpu: "3" }, spec: { topologySpreadConstraints: [loose] } }),
+        aPod({ name: "late", labels: APP, affinity: apart }),
       ],
       expected: [],
     },

@@ -8,6 +8,7 @@ import {
   type ResourceTexts,
   type Taint,
   type Toleration,
+  type TopologySpreadConstraint,
 } from "@joinery/api";
 import type { InstanceType, Offering } from "../instance-type.ts";
 import { shapeOf } from "../pods/pod-shape.ts";
@@ -28,6 +29,15 @@ export interface PodWish {
 }
 
 let podsMade = 0;
+
+/** Pods with these labels over zones: no zone may have more than one above another. */
+export function zoneSpread(
+  labels: Readonly<Record<string, string>>,
+  more: Partial<TopologySpreadConstraint> = {},
+): TopologySpreadConstraint {
+  const topologyKey = "topology.kubernetes.io/zone";
+  return { maxSkew: 1, topologyKey, whenUnsatisfiable: "DoNotSchedule", labelSelector: { matchLabels: labels }, ...more };
+}
 
 export function aPod(wish: PodWish = {}): PodToPlace {
   const name = wish.name ?? `pod-${++podsMade}`;

@@ -391,18 +391,22 @@ function modelRun(problem: Problem, ahead: readonly ModelTurn[]): ModelRun {
   };
   const companyOf = (late: string): readonly ModelTurn[] => {
     const { shape } = supported.find(({ key }) => key === late)!;
-    const { keys, selects } = topology.wishOf(shape, variantsOf(shape).at(-1)!);
-    if (keys.length === 0) return [];
-    const isSameNode = keys.includes("kubernetes.io/hostname");
+    const { isSameNode, domains, selects } = topology.wishOf(shape, variantsOf(shape).at(-1)!);
     const companions = supported
       .toSorted(byQueueOrder)
       .filter((pod) => pod.key !== late && selects(pod.shape))
       .filter((pod, at, all) => all.findIndex((other) => other.shape === pod.shape) === at);
-    const pinsOf = ({ requirements }: PodVariant) =>
-      Requirements.of(...[...requirements].filter(({ key }) => isSameNode || keys.includes(key))).and(
-        keys.filter((key) => key !== "kubernetes.io/hostname").map((key) => Requirement.of({ key, operator: "Exists" })),
-      );
-    const all = variantsOf(shape).map(pinsOf);
+    const placesOf = ({ requirements }: PodVariant): readonly Requirements[] => {
+      let places = [Requirements.of(...[...requirements].filter(({ key }) => isSameNode || domains.has(key)))];
+      for (const [key, known] of domains) {
+        const wishes = isSameNode ? known.map((domain) => Requirement.in(key, domain)) : [Requirement.of({ key, operator: "Exists" })];
+        places = places.flatMap((place) =>
+          wishes.filter((wish) => !isSameNode || place.intersects(Requirements.of(wish))).map((wish) => place.and([wish])),
+        );
+      }
+      return places;
+    };
+    const all = variantsOf(shape).flatMap(placesOf);
     return all
       .filter((pins, at) => all.findIndex(({ canonicalText }) => canonicalText === pins.canonicalText) === at)
       .reverse()

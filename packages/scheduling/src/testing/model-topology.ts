@@ -46,6 +46,14 @@ interface ModelTerm {
   readonly counts: ReadonlyMap<string, number>;
 }
 
+/** Whom a pod has to be with. */
+interface ModelWish {
+  readonly isSameNode: boolean;
+  /** Known ones, by the other labels along which it has to. */
+  readonly domains: ReadonlyMap<string, readonly string[]>;
+  readonly selects: (other: PodShape) => boolean;
+}
+
 export class ModelTopology {
   readonly #problem: Problem;
   readonly #wellKnown: ReadonlySet<string>;
@@ -115,15 +123,20 @@ export class ModelTopology {
   }
 
   /** Whom a pod in this variant has to be with, and along which labels. */
-  wishOf(shape: PodShape, variant: PodVariant): { readonly keys: readonly string[]; readonly selects: (other: PodShape) => boolean } {
+  wishOf(shape: PodShape, variant: PodVariant): ModelWish {
     const terms = this.#own(shape, variant).filter(({ kind }) => kind === "affinity");
-    return { keys: terms.map(({ key }) => key), selects: (other) => terms.every(({ selects }) => selects(other)) };
+    return {
+      isSameNode: terms.some(({ key }) => key === HOSTNAME),
+      domains: new Map(terms.filter(({ key }) => key !== HOSTNAME).map(({ key, domains }) => [key, domains.toSorted()])),
+      selects: (other) => terms.length > 0 && terms.every(({ selects }) => selects(other)),
+    };
   }
 
-  /** Labels along which others keep a pod in this variant away, and it keeps away none of its equals, each with the domains that are known. */
+  /** Labels along which others keep a pod in this variant away, but it keeps away none of its equals that is placed; each with the domains that are known. */
   apartAlong(shape: PodShape, variant: PodVariant): ReadonlyMap<string, readonly string[]> {
     const own = this.#own(shape, variant).filter(({ kind }) => kind === "anti-affinity");
-    const ofEquals = own.filter(({ selects }) => selects(shape)).map(({ key }) => key);
+    const hasEquals = this.placements.some((placement) => placement.shape === shape);
+    const ofEquals = own.filter(({ selects }) => hasEquals && selects(shape)).map(({ key }) => key);
     const along = new Map<string, readonly string[]>();
     for (const { key, domains } of [...own, ...this.#inverse(shape)]) {
       if (key === HOSTNAME || ofEquals.includes(key)) continue;
