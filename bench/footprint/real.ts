@@ -7,7 +7,6 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Deployments, NodePools } from "@joinery/api";
 import { type Cgroup, createCgroup, SMALLEST_BOX } from "./cgroup.ts";
@@ -144,7 +143,7 @@ async function fromEmpty(real: RealCluster): Promise<void> {
   metrics.appliedSeconds = seconds(performance.now() - startedMs);
   const endsMs = startedMs + 1000 * Number(options["at-most-seconds"] ?? Number.POSITIVE_INFINITY);
   const missing = () => (performance.now() > endsMs ? 0 : pods - observer.runningCount);
-  await whileAlive(leader, eventually("pods to run", FROM_EMPTY_MS_MAX, missing, 500));
+  await eventually("pods to run", FROM_EMPTY_MS_MAX, whileAlive(leader, missing), 500);
   const isWhole = observer.runningCount === pods;
   metrics[isWhole ? "allRunSeconds" : "lookedAtAfterSeconds"] = seconds(performance.now() - startedMs);
   metrics[isWhole ? "allRunCpuSeconds" : "lookedAtAfterCpuSeconds"] = rounded(cpuSecondsOf(leader.controller.pid) - cpuBefore);
@@ -197,10 +196,8 @@ async function burst(real: RealCluster, replica: Replica, name: string, pods: nu
     const replicaCount = Math.floor(pods / BURST_SHAPES.length) + (index < pods % BURST_SHAPES.length ? 1 : 0);
     await client.create(Deployments, burstDeployment(`${name}-${index}`, replicaCount, shape) as never);
   }
-  await whileAlive(
-    replica,
-    eventually(`the pods of ${name} to run`, BURST_MS_MAX, () => before.running + pods - observer.runningCount),
-  );
+  const missing = () => before.running + pods - observer.runningCount;
+  await eventually(`the pods of ${name} to run`, BURST_MS_MAX, whileAlive(replica, missing));
   metrics[`${name}Pods`] = pods;
   metrics[`${name}NodeClaims`] = observer.nodeClaimCount - before.claims;
   metrics[`${name}RunSeconds`] = seconds(performance.now() - startedMs);
@@ -253,10 +250,8 @@ async function deletion({ client, observer }: RealCluster, replica: Replica): Pr
     const key = { namespace: NAMESPACE, name: workloadLabels(index).app ?? "" };
     await client.patch(Deployments, key, { type: "merge", body: { spec: { replicas: 0 } } });
   }
-  await whileAlive(
-    replica,
-    eventually("pods to be gone", BURST_MS_MAX, () => Math.max(0, observer.podCount - before.pods + gone)),
-  );
+  const missing = () => Math.max(0, observer.podCount - before.pods + gone);
+  await eventually("pods to be gone", BURST_MS_MAX, whileAlive(replica, missing));
   metrics.deletedPods = gone;
   metrics.deletedSeconds = seconds(performance.now() - startedMs);
   await rest(replica);
@@ -273,15 +268,12 @@ function diedOf({ controller, cgroup }: Replica): ControllerDied {
   return new ControllerDied(`the controller ended\n${controller.log.join("\n")}`);
 }
 
-async function whileAlive(replica: Replica, work: Promise<void>): Promise<void> {
-  let isOver = false;
-  const died = async () => {
-    while (!isOver) {
-      if (replica.controller.hasExited) throw diedOf(replica);
-      await sleep(500);
-    }
+/** What is missing; there is nothing to wait for when the controller has ended. */
+function whileAlive(replica: Replica, missing: () => number): () => number {
+  return () => {
+    if (replica.controller.hasExited) throw diedOf(replica);
+    return missing();
   };
-  await Promise.race([work.finally(() => (isOver = true)), died()]);
 }
 
 function noteMemory(name: string, { controller: { pid } }: Replica): void {

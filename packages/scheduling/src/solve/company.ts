@@ -11,7 +11,7 @@ import { Requirements } from "../requirements/requirements.ts";
 import type { Group } from "../topology/topology.ts";
 import { TopologyGroup } from "../topology/topology-group.ts";
 import type { ClaimState } from "./claim-state.ts";
-import type { PodClass, Search } from "./pod-classes.ts";
+import type { Search } from "./pod-classes.ts";
 import type { SolverView } from "./solver-view.ts";
 
 /** A pod that is tried before its time; with pins only on nodes that meet these too, and not on claims that are open. */
@@ -20,9 +20,11 @@ export interface Turn {
   readonly pins?: Requirements;
 }
 
-/** The same pods where they also have to meet the pins. Nothing that is found out about them holds for the others. */
-export function pinnedTo(pins: Requirements, podClass: PodClass): PodClass {
-  const pinned = ({ constraint, ...search }: Search): Search => ({
+/** The same search where pods also have to meet the pins, of which nothing that is found out holds without them; undefined where they cannot. */
+export function pinnedTo(pins: Requirements, { constraint, ...search }: Search): Search | undefined {
+  // What both want of a label and cannot have would be a node without it.
+  if (!constraint.requirements.intersects(pins)) return undefined;
+  return {
     ...search,
     constraint: { ...constraint, requirements: constraint.requirements.and(pins) },
     refusals: { claims: undefined, wasAsked: false },
@@ -32,8 +34,7 @@ export function pinnedTo(pins: Requirements, podClass: PodClass): PodClass {
     isDeferred: false,
     closed: [],
     reasons: undefined,
-  });
-  return { ...podClass, searches: podClass.searches.map(pinned) };
+  };
 }
 
 /** What is worth trying for late pods, beyond being first. */

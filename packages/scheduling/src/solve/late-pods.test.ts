@@ -17,6 +17,7 @@ import {
 import { Solver, solve } from "./solve.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
+const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 const APP = { app: "x" };
 
 const planOf = (wish: ProblemWish) => solve(aProblem({ ...wish, options: { preferencePolicy: "Respect", ...wish.options } }));
@@ -109,7 +110,7 @@ describe("S-82, S-161: who could not have been first either is not tried again",
       what: "others have reached the limit: it is",
       wish: {
         pools: [aPool({ limits: { nodes: "1" } })],
-        pods: ["spot", "on-demand"].map((type) => aPod({ name: type, nodeSelector: { "karpenter.sh/capacity-type": type } })),
+        pods: ["spot", "on-demand"].map((type) => aPod({ name: type, nodeSelector: { [CAPACITY_TYPE]: type } })),
       },
       late: ["default/spot"],
     },
@@ -239,6 +240,20 @@ describe("S-82, S-149…S-151: who wants to be with others", () => {
       ],
     });
     expect([plan.existingNodes.map(({ pods: keys }) => keys), leftOut(plan)]).toEqual([[["default/first"]], ["default/late"]]);
+  });
+
+  test("S-31, S-38: those stay away from a node without the label that they ask for, wherever it would suit the late pod", () => {
+    const plan = planOf({
+      nodes: [aNode({ name: "n", labels: { disk: "old" }, allocatable: { cpu: 4, memory: "8Gi", pods: 5 } })],
+      pools: [aPool({ limits: { nodes: "1" } })],
+      pods: [
+        aPod({ name: "first", labels: APP, requests: { cpu: "3" }, nodeSelector: { [CAPACITY_TYPE]: "on-demand" } }),
+        aPod({ name: "gaining", requests: { cpu: "3" }, nodeSelector: { [CAPACITY_TYPE]: "spot" } }),
+        aPod({ name: "late", nodeSelector: { disk: "old" }, affinity: near(HOSTNAME, CAPACITY_TYPE) }),
+      ],
+      types: [aType({ name: "t", cpu: 4, memory: "16Gi", offerings: ["spot", "on-demand"].map((one) => anOffering(one, "z1", 1)) })],
+    });
+    expect([plan.existingNodes, leftOut(plan)]).toEqual([[], ["default/gaining", "default/late"]]);
   });
 
   test("S-141: while it is open where those are, it waits for the next solve", () => {

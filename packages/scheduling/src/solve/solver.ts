@@ -7,6 +7,7 @@ import { distinctShapes } from "../pods/distinct-shapes.ts";
 import type { Problem } from "../problem.ts";
 import type { Reason } from "../reason.ts";
 import type { Requirement } from "../requirements/requirement.ts";
+import type { Requirements } from "../requirements/requirements.ts";
 import { DomainUniverse } from "../topology/domain-universe.ts";
 import { Topology, versionOf } from "../topology/topology.ts";
 import { joined, VolumeDemands } from "../volumes/volume-demand.ts";
@@ -117,8 +118,7 @@ export class Solver {
   placeFirst(turns: readonly Turn[], onTurn?: (pod: number) => void): number {
     for (const { pod, pins } of turns) {
       onTurn?.(pod);
-      if (pins === undefined) this.#place(pod, this.#classOf(pod));
-      else this.#place(pod, pinnedTo(pins, this.#classOf(pod)), true);
+      this.#place(pod, this.#classOf(pod), pins);
     }
     return this.sequence.length;
   }
@@ -150,17 +150,19 @@ export class Solver {
     });
   }
 
-  /** S-85: one constraint after the other, each through all three stages; with `isApart` not through that of open claims. */
-  #place(pod: number, podClass: PodClass, isApart = false): boolean {
+  /** S-85: one constraint after the other, each through all three stages; with pins not through that of open claims. */
+  #place(pod: number, podClass: PodClass, pins?: Requirements): boolean {
     for (let index = 0; index < podClass.searches.length; index++) {
-      const search = podClass.searches[index]!;
+      const own = podClass.searches[index]!;
+      const search = pins === undefined ? own : pinnedTo(pins, own);
+      if (search === undefined) continue;
       if (this.#isKnownInVain(search)) {
         if (search.isDeferred) break;
         continue;
       }
       if (
         this.#placeOnNode(pod, podClass, search) ||
-        (!isApart && this.#placeOnClaim(pod, podClass, search)) ||
+        (pins === undefined && this.#placeOnClaim(pod, podClass, search)) ||
         this.#placeOnNew(pod, podClass, search)
       ) {
         this.#settle(pod, index);

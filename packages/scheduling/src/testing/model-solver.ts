@@ -342,6 +342,7 @@ function modelRun(problem: Problem, ahead: readonly ModelTurn[]): ModelRun {
   const isPlaced = (pod: PodToPlace, pins?: Requirements): boolean => {
     for (const variant of variantsOf(pod.shape)) {
       isDeferred = false;
+      if (pins !== undefined && !variant.requirements.intersects(pins)) continue;
       const requirements = pins === undefined ? variant.requirements : variant.requirements.and(pins);
       if (tryOnce(pod, { ...variant, requirements }, pins !== undefined)) return true;
       if (isDeferred) return false;
