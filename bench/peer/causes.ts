@@ -37,7 +37,7 @@ export type Cause =
   | { readonly kind: "borrowed-label"; readonly key: string; readonly from: string }
   /**
    * Ours has at least as many pods in all: these, whom the peer leaves out, have a place instead, which nobody loses for another (S-82);
-   * without them it would have its place too.
+   * without them, and without others whom the peer leaves out and who would follow them, it would have its place too.
    */
   | { readonly kind: "as-many"; readonly instead: readonly string[] }
   | { readonly kind: "unexplained" };
@@ -219,8 +219,12 @@ function outranked(pod: string, { ours, theirs, problem }: Comparison): Cause | 
 }
 
 function hasPlaceWithout(others: readonly string[], pod: string, problem: Problem): boolean {
-  const rest = { ...problem, pods: problem.pods.filter(({ key }) => !others.includes(key)) };
+  const rest = without(new Set(others), problem);
   return placeOf(pod, solve(rest)) !== undefined || hasGivenUpTerms(pod, rest);
+}
+
+function without(others: ReadonlySet<string>, problem: Problem): Problem {
+  return { ...problem, pods: problem.pods.filter(({ key }) => !others.has(key)) };
 }
 
 function gaveUpTerms(pod: string, { problem }: Comparison): Cause | undefined {
@@ -262,8 +266,14 @@ function asMany(pod: string, { ours, theirs, problem }: Comparison): Cause | und
   const alone = (one: Plan, other: Plan) =>
     problem.pods.map(({ key }) => key).filter((key) => placeOf(key, one) !== undefined && placeOf(key, other) === undefined);
   const instead = alone(ours, theirs);
-  const isNoLoss = instead.length >= alone(theirs, ours).length;
-  return isNoLoss && hasPlaceWithout(instead, pod, problem) ? { kind: "as-many", instead } : undefined;
+  if (instead.length < alone(theirs, ours).length) return undefined;
+  const gone = new Set<string>();
+  for (let more = instead; more.length > 0; ) {
+    for (const key of more) gone.add(key);
+    if (hasPlaceWithout([...gone], pod, problem)) return { kind: "as-many", instead };
+    more = alone(solve(without(gone, problem)), theirs);
+  }
+  return undefined;
 }
 
 export function causeText(cause: Cause): string {

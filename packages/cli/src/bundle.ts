@@ -2,6 +2,10 @@
 import { existsSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
+import { haveRoomForNewObjects } from "./controller/young-generation.ts";
+
+const args = process.argv.slice(2);
+if (args[0] === "controller") haveRoomForNewObjects();
 
 // What the build compiled is taken by the Node that it ran with; any other compiles what it reads.
 const compiled = join(import.meta.dirname, "compiled");
@@ -11,4 +15,4 @@ if (existsSync(compiled)) {
   delete process.env.NODE_COMPILE_CACHE_PORTABLE;
 }
 const { main } = await import("./main.ts");
-await main(process.argv.slice(2));
+await main(args);
