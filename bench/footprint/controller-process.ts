@@ -30,6 +30,8 @@ export interface RunningController {
   readonly startedAtMs: number;
   /** On the clock of `performance.now()`: when it said that a batch window closed, in order. */
   readonly windowClosesMs: readonly number[];
+  /** The same: when it said that every NodeClaim has its instance, and solves. */
+  readonly solveStartsMs: readonly number[];
   /** Its last lines, for errors. */
   readonly log: readonly string[];
   readonly hasExited: boolean;
@@ -60,6 +62,7 @@ export async function startController({
   process.once("exit", killWithUs); // an error that nobody catches ends this process, and no finally block stops the child
   const log: string[] = [];
   const windowClosesMs: number[] = [];
+  const solveStartsMs: number[] = [];
   let exit: string | undefined;
   const leading = Promise.withResolvers<number>();
   child.on("exit", (code, signal) => {
@@ -77,6 +80,7 @@ export async function startController({
       if (probePort !== undefined) port.resolve(Number(probePort));
       if (line.includes('"message":"leading"')) leading.resolve(performance.now());
       if (line.includes('"message":"batch window closed"')) windowClosesMs.push(performance.now());
+      if (line.includes('"message":"every nodeclaim has its instance"')) solveStartsMs.push(performance.now());
     });
   }
   const dies = new Promise<never>((_, reject) => {
@@ -97,6 +101,7 @@ export async function startController({
       leading: leading.promise,
       startedAtMs: startedMs,
       windowClosesMs,
+      solveStartsMs,
       log,
       get hasExited() {
         return exit !== undefined;

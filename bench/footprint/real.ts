@@ -207,23 +207,27 @@ async function burst(real: RealCluster, replica: Replica, name: string, pods: nu
 
 /**
  * From a pod's creation, and from the scheduler's word that it waits, to the NodeClaim of the node that it runs on (pods on older nodes do not
- * count); and of each NodeClaim, since its controller said that a batch window closed, the next of which comes only after all of a plan's are made.
+ * count); and of each NodeClaim, since its controller said that a batch window closed, the next of which comes only after all of a plan's are made,
+ * and since it said that the NodeClaims of the plan before have their instances (S-5), so that it solves.
  */
-function noteWaits({ observer }: RealCluster, { controller: { windowClosesMs } }: Replica, name: string): void {
+function noteWaits({ observer }: RealCluster, { controller: { windowClosesMs, solveStartsMs } }: Replica, name: string): void {
   const key = (text: string) => (name === "" ? text[0]!.toLowerCase() + text.slice(1) : name + text);
   const lives = [...observer.pods.values()];
   const own = lives.flatMap(({ createdMs, unschedulableMs, nodeName }) => {
     const claimedMs = observer.claimedMs.get(nodeName ?? "");
     return claimedMs === undefined || unschedulableMs === undefined ? [] : [{ createdMs, unschedulableMs, claimedMs }];
   });
+  const sinceLast = (momentsMs: readonly number[]) =>
+    [...observer.claimedMs.values()].flatMap((claimedMs) => {
+      const lastMs = momentsMs.findLast((ms) => ms <= claimedMs);
+      return lastMs === undefined ? [] : [claimedMs - lastMs];
+    });
   const spans = {
     CreatedToOwnClaim: own.map(({ createdMs, claimedMs }) => claimedMs - createdMs),
     PendingToOwnClaim: own.map(({ unschedulableMs, claimedMs }) => claimedMs - unschedulableMs),
     // kube-scheduler may give the node that was made for a pod to another one; what a plan takes is told by the NodeClaims alone.
-    WindowToClaim: [...observer.claimedMs.values()].flatMap((claimedMs) => {
-      const closesMs = windowClosesMs.findLast((ms) => ms <= claimedMs);
-      return closesMs === undefined ? [] : [claimedMs - closesMs];
-    }),
+    WindowToClaim: sinceLast(windowClosesMs),
+    SolveToClaim: sinceLast(solveStartsMs),
   };
   metrics[key("PodsOnNewNodes")] = own.length;
   for (const [span, values] of Object.entries(spans)) {

@@ -1,7 +1,7 @@
 import { solve } from "@joinery/scheduling";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { aNode, aPod, aPool, aProblem, bound } from "../../packages/scheduling/src/testing/builders.ts";
-import { causeOf } from "./causes.ts";
+import { causeOf, chanceOf } from "./causes.ts";
 
 const APP = { app: "x" };
 const ofApp = { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: APP } };
@@ -71,4 +71,29 @@ test("S-31, S-41: a label that only another pod brings to its node, which in our
   };
   const cause = causeOf(late.key, { problem, rejected: [], ours, theirs });
   expect(cause).toEqual({ kind: "borrowed-label", key: "color", from: bringer.key });
+});
+
+describe("a place without a cause", () => {
+  // Which no plan of ours has a place for, and nobody forbids.
+  const pod = aPod({ name: "p", spec: { resourceClaims: [{ name: "device", resourceClaimName: "d" }] } });
+  const node = aNode({ name: "n", allocatable: { cpu: 8, memory: "8Gi", pods: 9 } });
+  const problem = aProblem({ nodes: [node], pods: [pod] });
+  const ours = solve(problem);
+  const answer = (places: readonly string[]) => {
+    const existingNodes = places.length === 0 ? [] : [{ name: "n", pods: places }];
+    return { problem, rejected: [], ours, theirs: { newNodes: [], existingNodes, unschedulable: [], droppedPools: [] } };
+  };
+  const asked = (answers: readonly (readonly string[])[]) => {
+    let times = 0;
+    return chanceOf(pod.key, async () => answer(answers[Math.min(times++, answers.length - 1)]!));
+  };
+
+  test("is chance where the peer leaves the pod out when it is asked again", async () => {
+    expect(await asked([[pod.key], [pod.key], []])).toEqual({ kind: "by-chance", run: 3, instead: "is left out" });
+  });
+
+  test("is unexplained where the peer has it each time", async () => {
+    expect(causeOf(pod.key, answer([pod.key])).kind).toBe("unexplained");
+    expect((await asked([[pod.key]])).kind).toBe("unexplained");
+  });
 });

@@ -37,9 +37,11 @@ export type Cause =
   | { readonly kind: "borrowed-label"; readonly key: string; readonly from: string }
   /**
    * Ours has at least as many pods in all: these, whom the peer leaves out, have a place instead, which nobody loses for another (S-82);
-   * without them, and without others whom the peer leaves out and who would follow them, it would have its place too.
+   * without them it would have its place too.
    */
   | { readonly kind: "as-many"; readonly instead: readonly string[] }
+  /** Equal questions do not get equal answers: in this one of a few more runs the peer leaves the pod out, or has it where another cause holds. */
+  | { readonly kind: "by-chance"; readonly run: number; readonly instead: string }
   | { readonly kind: "unexplained" };
 
 /** Later solves that are looked at: pods that want each other may have to wait for one another. */
@@ -56,6 +58,20 @@ export function causeOf(pod: string, comparison: Comparison): Cause {
     borrowedLabel(pod, comparison) ??
     asMany(pod, comparison) ?? { kind: "unexplained" }
   );
+}
+
+/** Runs of the peer that are looked at again: where a tie of two decides, all of these agree once in a million times. */
+const RUNS_AGAIN_MAX = 20;
+
+/** For a pod whose place is unexplained: the peer breaks ties by chance, and who has its place by that alone is nobody's to place. */
+export async function chanceOf(pod: string, again: () => Promise<Comparison>): Promise<Cause> {
+  for (let run = 1; run <= RUNS_AGAIN_MAX; run++) {
+    const comparison = await again();
+    if (placeOf(pod, comparison.theirs) === undefined) return { kind: "by-chance", run, instead: "is left out" };
+    const cause = causeOf(pod, comparison);
+    if (cause.kind !== "unexplained") return { kind: "by-chance", run, instead: `has a place of which holds: ${causeText(cause)}` };
+  }
+  return { kind: "unexplained" };
 }
 
 /** Which rules each refusal of kube-scheduler belongs to. */
@@ -219,12 +235,8 @@ function outranked(pod: string, { ours, theirs, problem }: Comparison): Cause | 
 }
 
 function hasPlaceWithout(others: readonly string[], pod: string, problem: Problem): boolean {
-  const rest = without(new Set(others), problem);
+  const rest = { ...problem, pods: problem.pods.filter(({ key }) => !others.includes(key)) };
   return placeOf(pod, solve(rest)) !== undefined || hasGivenUpTerms(pod, rest);
-}
-
-function without(others: ReadonlySet<string>, problem: Problem): Problem {
-  return { ...problem, pods: problem.pods.filter(({ key }) => !others.has(key)) };
 }
 
 function gaveUpTerms(pod: string, { problem }: Comparison): Cause | undefined {
@@ -266,14 +278,8 @@ function asMany(pod: string, { ours, theirs, problem }: Comparison): Cause | und
   const alone = (one: Plan, other: Plan) =>
     problem.pods.map(({ key }) => key).filter((key) => placeOf(key, one) !== undefined && placeOf(key, other) === undefined);
   const instead = alone(ours, theirs);
-  if (instead.length < alone(theirs, ours).length) return undefined;
-  const gone = new Set<string>();
-  for (let more = instead; more.length > 0; ) {
-    for (const key of more) gone.add(key);
-    if (hasPlaceWithout([...gone], pod, problem)) return { kind: "as-many", instead };
-    more = alone(solve(without(gone, problem)), theirs);
-  }
-  return undefined;
+  const isNoLoss = instead.length >= alone(theirs, ours).length;
+  return isNoLoss && hasPlaceWithout(instead, pod, problem) ? { kind: "as-many", instead } : undefined;
 }
 
 export function causeText(cause: Cause): string {
@@ -294,6 +300,8 @@ export function causeText(cause: Cause): string {
       return `only ${cause.from} brings the label ${cause.key} that it requires, and ours has that pod with others (S-31, S-41)`;
     case "as-many":
       return `ours has ${cause.instead.join(", ")} instead`;
+    case "by-chance":
+      return `by chance: when Karpenter is asked again (${cause.run}) the pod ${cause.instead}`;
     case "unexplained":
       return "unexplained";
   }

@@ -11,7 +11,7 @@ import { type Effort, type Plan, type Problem, sentence } from "@joinery/schedul
 import fc from "fast-check";
 import { anOffering, aPool, aType } from "../../packages/scheduling/src/testing/builders.ts";
 import { sociableProblem } from "../../packages/scheduling/src/testing/random-problems.ts";
-import { causeOf, causeText } from "./causes.ts";
+import { causeOf, causeText, chanceOf } from "./causes.ts";
 import { type Comparison, compareFiles, placeOf } from "./comparison.ts";
 import { problemManifests } from "./problem-manifests.ts";
 
@@ -39,6 +39,7 @@ const COUNTED_AS = {
   "gave-up-terms": "gaveUpTerms",
   "borrowed-label": "borrowedLabel",
   "as-many": "asMany",
+  "by-chance": "byChance",
   unexplained: "unexplained",
 } as const;
 const counts = {
@@ -57,6 +58,7 @@ const counts = {
   gaveUpTerms: 0,
   borrowedLabel: 0,
   asMany: 0,
+  byChance: 0,
   unexplained: 0,
 };
 const problems = fc.sample(sociableProblem, { seed: Number(options.seed), numRuns: Number(options.problems) });
@@ -97,12 +99,12 @@ async function compare(index: number, { manifests, catalog }: ReturnType<typeof 
   writeFileSync(files.manifests[0]!, JSON.stringify(manifests));
   writeFileSync(files.catalog, JSON.stringify(catalog));
   counts.problems++;
-  const comparison = await compareFiles(files, program, effort);
-  report(index, comparison);
+  const ask = () => compareFiles(files, program, effort);
+  await report(index, await ask(), ask);
   if (options.keep === undefined) rmSync(folder, { recursive: true });
 }
 
-function report(index: number, comparison: Comparison): void {
+async function report(index: number, comparison: Comparison, askAgain: () => Promise<Comparison>): Promise<void> {
   const { problem, rejected, ours, theirs } = comparison;
   for (const pod of [...problem.pods.map(({ key }) => key), ...rejected]) {
     counts.pods++;
@@ -113,7 +115,8 @@ function report(index: number, comparison: Comparison): void {
     else if (place === undefined) counts.placedByNone++;
     else {
       counts.placedByPeerAlone++;
-      const cause = causeOf(pod, comparison);
+      const first = causeOf(pod, comparison);
+      const cause = first.kind === "unexplained" ? await chanceOf(pod, askAgain) : first;
       counts[COUNTED_AS[cause.kind]]++;
       tell(`problem ${index}: ${pod} is on the peer's ${place}: ${causeText(cause)}`);
       if (cause.kind === "unexplained" || options.verbose) tell(reasonLines(pod, ours));

@@ -1,7 +1,8 @@
 /**
  * When V8 looks through its whole heap. It weighs how fast the program fills the heap against how fast it is collected, both by the clock on
  * the wall; a process that a quota makes to wait seems to fill it slowly, and is made to collect after every few megabytes. So the heap may
- * always double instead, up to the limit that it has. New objects get 8 MiB as soon as 1 is too little, for a start makes many that last.
+ * always double instead, up to the limit that it has. New objects get all the room there is for them (`young-generation.ts`) as soon as 1 MiB is too
+ * little, for a start makes many that last.
  */
 import { setFlagsFromString } from "node:v8";
 

@@ -40,14 +40,14 @@ test.each<{ what: string; wish: Wish; flags: readonly string[] }>([
   { what: "of 512 MiB", wish: { memoryMiB: 512 }, flags: [] },
   { what: "with other flags, which are kept", wish: { execArgv: ["--max-old-space-size=100"] }, flags: ["--max-old-space-size=100"] },
 ])("in a container $what the process starts again", ({ wish, flags }) => {
-  expect(startedAgain(wish)).toEqual(["/usr/bin/node", "--max-semi-space-size=8", ...flags, ...SELF]);
+  expect(startedAgain(wish)).toEqual(["/usr/bin/node", "--max-semi-space-size=4", ...flags, ...SELF]);
 });
 
 test.each<{ what: string; wish: Wish }>([
   { what: "in a larger container", wish: { memoryMiB: 513 } },
   { what: "where nothing limits its memory", wish: { memoryMiB: 0 } },
-  { what: "a second time", wish: { execArgv: ["--max-semi-space-size=8"] } },
-  { what: "where the command line has another size", wish: { execArgv: ["--max_semi_space_size=4"] } },
+  { what: "a second time", wish: { execArgv: ["--max-semi-space-size=4"] } },
+  { what: "where the command line has another size", wish: { execArgv: ["--max_semi_space_size=2"] } },
   { what: "where NODE_OPTIONS has one", wish: { nodeOptions: "--enable-source-maps --max-semi-space-size=2" } },
   { what: "on Windows, which cannot", wish: { platform: "win32" } },
 ])("it does not $what", ({ wish }) => {
@@ -67,7 +67,7 @@ test("a real process takes its own place, with its number, its words and its out
        haveRoomForNewObjects();`,
     );
     const { pid, stdout } = spawnSync(process.execPath, [program, "word"], { encoding: "utf8", env: {} });
-    expect(stdout).toBe(`${pid} word\n${pid} word --max-semi-space-size=8\n`);
+    expect(stdout).toBe(`${pid} word\n${pid} word --max-semi-space-size=4\n`);
   } finally {
     rmSync(folder, { recursive: true });
   }

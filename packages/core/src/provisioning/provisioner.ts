@@ -148,15 +148,17 @@ interface Pass {
 
 /** Reads, decides, acts. Gives what may be reused while nothing changes. */
 async function provisionOnce({ rooms, buffers, last, log }: Pass, signal: AbortSignal): Promise<Solved | undefined> {
-  const { cluster, caches, provider } = rooms;
+  const { cluster, caches, clock, provider } = rooms;
   let offers: readonly PoolOffer[];
   let virtualPods: readonly PodToPlace[];
+  const closedAtMs = clock.monotonicMs();
   do {
     // S-5: not before every NodeClaim that was created has its instance; then at once, so no trigger is lost.
     await cluster.sync.whenSynced(signal);
     offers = await offersOf(caches.nodePools.values(), provider, log, signal);
     virtualPods = await buffers.virtualPods(signal);
   } while (!cluster.sync.isSynced);
+  log.debug({ duration: durationText(clock.monotonicMs() - closedAtMs) }, "every nodeclaim has its instance");
   if (last !== undefined && isUnchanged(last, { revision: cluster.revision, offers, virtualPods })) {
     // S-186: what the pods were promised is promised again, or disruption would take it while they are on their way.
     publish(last, rooms);

@@ -11,7 +11,7 @@ import { Requirements } from "../requirements/requirements.ts";
 import type { Group } from "../topology/topology.ts";
 import { TopologyGroup } from "../topology/topology-group.ts";
 import type { ClaimState } from "./claim-state.ts";
-import type { Search } from "./pod-classes.ts";
+import type { PodClass, PodClasses, Search } from "./pod-classes.ts";
 import type { SolverView } from "./solver-view.ts";
 
 /** A pod that is tried before its time; with pins only on nodes that meet these too, and not on claims that are open. */
@@ -37,68 +37,90 @@ export function pinnedTo(pins: Requirements, { constraint, ...search }: Search):
   };
 }
 
-/** What is worth trying for late pods, beyond being first. */
+/** What is worth trying for late pods, beyond being first: something for each of them, then the next for each. */
 export function* pinnedTurns(
   late: readonly number[],
   order: Uint32Array,
   view: SolverView,
   pods: readonly PodToPlace[],
 ): Generator<readonly Turn[]> {
-  yield* withCompany(late, order, view, pods);
-  yield* inOneDomain(late, view);
-}
-
-/** Each late pod after one of those that it has to be with, where it could follow; of equal ones the first in the order of the queue. */
-function* withCompany(
-  late: readonly number[],
-  order: Uint32Array,
-  view: SolverView,
-  pods: readonly PodToPlace[],
-): Generator<readonly Turn[]> {
-  const classOf = (pod: number) => view.classes.list[view.classes.classOfPod[pod]!]!;
+  const { classes, nodes, claims } = view;
   const isElsewhere = placesIn(view);
-  for (const pod of late) {
-    const { searches } = classOf(pod);
-    // Only what is required is left in the last search, and required terms all mean the same pods.
-    const wanted = companyIn(searches.at(-1)!);
-    const [first] = wanted;
-    if (first === undefined) continue;
-    const shapes = new Set<PodShape>();
-    const companions = order.filter((other) => {
-      const { shape } = pods[other]!;
-      const isMeant = other !== pod && first.selectsIn(shape.namespace) && first.identity.selector.selects(shape.labels);
-      return isMeant && classOf(other).unsupported.length === 0 && !shapes.has(shape) && shapes.add(shape);
-    });
-    const isSameNode = wanted.some(({ identity }) => identity.key === HOSTNAME_LABEL);
-    const places = searches.flatMap(({ constraint }) => meetingPlaces(wanted, isSameNode, constraint.requirements));
-    const byText = new Map(places.map((pins) => [pins.canonicalText, pins]));
-    for (const pins of [...byText.values()].reverse()) {
-      for (const other of companions) {
-        if (isSameNode || isElsewhere(other, pins)) yield [{ pod: other, pins }, { pod }];
-      }
+  const placed = new Set([...nodes.list, ...claims.list].flatMap((place) => place.pods.map((pod) => classes.classOfPod[pod]!)));
+  yield* alternating(
+    late.map(function* (pod) {
+      yield* withCompany(pod, { order, classes, pods, isElsewhere });
+      yield* inOneDomain(pod, classes, placed);
+    }),
+  );
+}
+
+function* alternating<T>(sources: readonly Iterator<T, unknown>[]): Generator<T> {
+  for (let left = sources; left.length > 0; ) {
+    const more: Iterator<T, unknown>[] = [];
+    for (const source of left) {
+      const { value, done } = source.next();
+      if (done) continue;
+      more.push(source);
+      yield value;
+    }
+    left = more;
+  }
+}
+
+interface Company {
+  readonly order: Uint32Array;
+  readonly classes: PodClasses;
+  readonly pods: readonly PodToPlace[];
+  readonly isElsewhere: (pod: number, pins: Requirements) => boolean;
+}
+
+/** The late pod after one of those that it has to be with, where it could follow; of equal ones the first in the order of the queue. */
+function* withCompany(pod: number, { order, classes, pods, isElsewhere }: Company): Generator<readonly Turn[]> {
+  const { searches } = classOf(pod, classes);
+  // Only what is required is left in the last search, and required terms all mean the same pods.
+  const wanted = companyIn(searches.at(-1)!);
+  const [first] = wanted;
+  if (first === undefined) return;
+  const shapes = new Set<PodShape>();
+  const companions = order.filter((other) => {
+    const { shape } = pods[other]!;
+    const isMeant = other !== pod && first.selectsIn(shape.namespace) && first.identity.selector.selects(shape.labels);
+    return isMeant && classOf(other, classes).unsupported.length === 0 && !shapes.has(shape) && shapes.add(shape);
+  });
+  const isSameNode = wanted.some(({ identity }) => identity.key === HOSTNAME_LABEL);
+  const places = searches.flatMap(({ constraint }) => meetingPlaces(wanted, isSameNode, constraint.requirements));
+  const byText = new Map(places.map((pins) => [pins.canonicalText, pins]));
+  for (const pins of [...byText.values()].reverse()) {
+    for (const other of companions) {
+      if (isSameNode || isElsewhere(other, pins)) yield [{ pod: other, pins }, { pod }];
     }
   }
 }
 
-/** Each late pod in one domain of those that others keep it away from, so that the rest is left to these; not where one of its equals is. */
-function* inOneDomain(late: readonly number[], { classes, nodes, claims }: SolverView): Generator<readonly Turn[]> {
-  const placed = new Set([...nodes.list, ...claims.list].flatMap(({ pods }) => pods.map((pod) => classes.classOfPod[pod]!)));
-  for (const pod of late) {
-    const { shape, searches } = classes.list[classes.classOfPod[pod]!]!;
-    const groups = (searches.at(-1)!.topology?.domains ?? [])
-      .map(({ group }) => group)
-      .filter(({ identity }) => identity.kind === "pod-anti-affinity");
-    const isOfEquals = (group: TopologyGroup) =>
-      !group.identity.isInverse && group.selectsIn(shape.namespace) && group.identity.selector.selects(shape.labels);
-    const ofEquals = new Set(placed.has(classes.classOfPod[pod]!) ? groups.filter(isOfEquals).map(({ identity }) => identity.key) : []);
-    for (const key of [...new Set(groups.map(({ identity }) => identity.key))].filter((one) => !ofEquals.has(one)).sort()) {
-      const domains = groups.filter(({ identity }) => identity.key === key).flatMap(({ counts }) => [...counts.keys()]);
-      for (const domain of [...new Set(domains)].sort()) {
-        const isForPod = searches.some(({ constraint }) => constraint.requirements.find(key)?.has(domain) ?? true);
-        if (isForPod) yield [{ pod, pins: Requirements.of(Requirement.in(key, domain)) }];
-      }
+/**
+ * The late pod in one domain of those that others keep it away from, so that the rest is left to these; not where one of its equals is.
+ * @param placed classes of pods that have a place
+ */
+function* inOneDomain(pod: number, classes: PodClasses, placed: ReadonlySet<number>): Generator<readonly Turn[]> {
+  const { shape, searches } = classOf(pod, classes);
+  const groups = (searches.at(-1)!.topology?.domains ?? [])
+    .map(({ group }) => group)
+    .filter(({ identity }) => identity.kind === "pod-anti-affinity");
+  const isOfEquals = (group: TopologyGroup) =>
+    !group.identity.isInverse && group.selectsIn(shape.namespace) && group.identity.selector.selects(shape.labels);
+  const ofEquals = new Set(placed.has(classes.classOfPod[pod]!) ? groups.filter(isOfEquals).map(({ identity }) => identity.key) : []);
+  for (const key of [...new Set(groups.map(({ identity }) => identity.key))].filter((one) => !ofEquals.has(one)).sort()) {
+    const domains = groups.filter(({ identity }) => identity.key === key).flatMap(({ counts }) => [...counts.keys()]);
+    for (const domain of [...new Set(domains)].sort()) {
+      const isForPod = searches.some(({ constraint }) => constraint.requirements.find(key)?.has(domain) ?? true);
+      if (isForPod) yield [{ pod, pins: Requirements.of(Requirement.in(key, domain)) }];
     }
   }
+}
+
+function classOf(pod: number, { list, classOfPod }: PodClasses): PodClass {
+  return list[classOfPod[pod]!]!;
 }
 
 function companyIn({ topology }: Search): readonly Group[] {

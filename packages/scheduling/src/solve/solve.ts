@@ -47,17 +47,17 @@ export function repeat({ ahead }: Run, problem: Problem, onTurn: (pod: number, v
 }
 
 /** Runs that may follow the first; most problems need none, and one that needs more is one where few would gain by it. */
-const SECOND_CHANCES_MAX = 8;
-/** Pods in all of these runs, so that the time of a solve is not that of several where there are many. */
-const PODS_AGAIN_MAX = 4000;
+const SECOND_CHANCES_MAX = 16;
+/** Pods and nodes that exist in all of these runs, so that the time of a solve is not that of several where there are many. */
+const SIZE_AGAIN_MAX = 4000;
 
 export function solveInTurn(problem: Problem): Run {
-  const { options, pods } = problem;
+  const { options, pods, nodes } = problem;
   const solver = new Solver(problem);
   let best: Run = { solver, plan: solver.run(), ahead: [] };
   // S-169: simulations of a disruption are many, and most end with somebody left out, which is their answer.
   if (best.plan.unschedulable.length === 0 || options.reservedCapacity === "fallback") return best;
-  let chances = Math.min(SECOND_CHANCES_MAX, Math.floor(PODS_AGAIN_MAX / pods.length));
+  let chances = Math.min(SECOND_CHANCES_MAX, Math.floor(SIZE_AGAIN_MAX / (pods.length + nodes.length)));
   const isOver = () => chances === 0 || options.isOverdue?.() === true;
   const tried = (turns: readonly Turn[]): Run | undefined => {
     if (isOver()) return undefined;

@@ -129,20 +129,24 @@ export function modelSolve(problem: Problem): ModelPlan {
     unschedulable.length < best.unschedulable.length && unschedulable.every((key) => best.unschedulable.includes(key));
   const isFirstOfShape = (key: string, at: number, keys: readonly string[]) =>
     keys.findIndex((other) => shapeOf(other) === shapeOf(key)) === at;
-  for (let chances = Math.min(8, Math.floor(4000 / queue.length)); chances > 0 && best.unschedulable.length > 0; ) {
+  for (
+    let chances = Math.min(16, Math.floor(4000 / (queue.length + problem.nodes.length)));
+    chances > 0 && best.unschedulable.length > 0;
+  ) {
     const late = queue.filter(best.isLate);
     if (late.length === 0) break;
     const all = late.map((key) => ({ key }));
     const afterAll = modelRun(problem, [...all, ...ahead]);
     chances--;
     const gaining = late.filter((key) => late.length > 1 && !afterAll.unschedulable.includes(key)).filter(isFirstOfShape);
-    const beside = late.filter(isFirstOfShape).flatMap((key) => best.companyOf(key).map((turn) => [turn, { key }]));
-    const apart = late.filter(isFirstOfShape).flatMap((key) => best.domainsOf(key).map((turn) => [turn]));
+    const forEach = late
+      .filter(isFirstOfShape)
+      .map((key) => [...best.companyOf(key).map((turn) => [turn, { key }]), ...best.domainsOf(key).map((turn) => [turn])]);
+    const most = Math.max(...forEach.map(({ length }) => length));
+    const inTurn = Array.from({ length: most }, (_, at) => forEach.flatMap((turns) => (at < turns.length ? [turns[at]!] : []))).flat();
     const found = isMore(afterAll)
       ? all
-      : [...gaining.map((key) => [{ key }]), ...beside, ...apart].find(
-          (turns) => chances-- > 0 && isMore(modelRun(problem, [...turns, ...ahead])),
-        );
+      : [...gaining.map((key) => [{ key }]), ...inTurn].find((turns) => chances-- > 0 && isMore(modelRun(problem, [...turns, ...ahead])));
     if (found === undefined) break;
     ahead = [...found, ...ahead];
     best = modelRun(problem, ahead);
