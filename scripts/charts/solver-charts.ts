@@ -15,7 +15,7 @@ const OURS = { name: "Joinery", color: "#1f6feb" };
 /** File name → SVG. */
 export async function solverCharts(): Promise<ReadonlyMap<string, string>> {
   const costs = await record("2026-12-03-cost.jsonl");
-  const speeds = await record("2026-12-02-scheduling-peer.jsonl");
+  const speeds = await record("2026-12-03-scheduling-peer.jsonl");
   return new Map([
     ["solver-price-2000.svg", barChart(priceChart(costs, 2000))],
     ["solver-price-5000.svg", barChart(priceChart(costs, 5000))],
