@@ -8,7 +8,7 @@ import type { RepeatableSolution } from "../improve/improved-solve.ts";
 import { roundedPrice } from "../plan/plan-price.ts";
 import type { PodToPlace, Problem } from "../problem.ts";
 import type { Reason } from "../reason.ts";
-import type { PodClass, Search } from "../solve/pod-classes.ts";
+import { classOf, type PodClass, type Search } from "../solve/pod-classes.ts";
 import type { Template } from "../solve/template.ts";
 import { askPool, type PoolFunnel } from "./funnel.ts";
 import { askGate } from "./gate-stages.ts";
@@ -49,7 +49,7 @@ export function decisionOf(problem: Problem, solution: RepeatableSolution, pod: 
         pod,
         dropped,
         view,
-        podClass: view.classes.list[view.classes.classOfPod[index]!]!,
+        podClass: classOf(index, view.classes),
       });
   });
   return decision;

@@ -15,6 +15,7 @@ import {
   type PodWish,
   type ProblemWish,
   pods,
+  zoneSpread,
 } from "../testing/builders.ts";
 import { edited, editsText } from "./edit.ts";
 import { createExplainer, explainPod, type PodExplanation } from "./explainer.ts";
@@ -22,12 +23,7 @@ import { createExplainer, explainPod, type PodExplanation } from "./explainer.ts
 const ZONE = "topology.kubernetes.io/zone";
 const ARCH = "kubernetes.io/arch";
 const dedicated = { key: "dedicated", value: "db", effect: "NoSchedule" } as const;
-const spreadOverZones = {
-  maxSkew: 1,
-  topologyKey: ZONE,
-  whenUnsatisfiable: "DoNotSchedule",
-  labelSelector: { matchLabels: { app: "x" } },
-} as const;
+const spreadOverZones = zoneSpread({ app: "x" });
 
 type Unschedulable = Extract<PodExplanation, { kind: "unschedulable" }>;
 

@@ -5,6 +5,7 @@ import { remembered } from "../memo.ts";
 import type { Plan, PlannedNode } from "../plan.ts";
 import type { PodToPlace, Problem } from "../problem.ts";
 import type { Reason } from "../reason.ts";
+import { classOf } from "../solve/pod-classes.ts";
 import { askPools } from "./asked-pools.ts";
 import type { AskedPool } from "./candidate-edits.ts";
 import { type CheaperPlan, cheaperPlan } from "./cheaper-plan.ts";
@@ -211,7 +212,7 @@ class SolvedProblem implements Explainer {
 
   #otherPlaces(pod: PodToPlace): OtherPlaces {
     const { classes } = this.#solution;
-    const podClass = classes.list[classes.classOfPod[this.#problem.pods.indexOf(pod)]!]!;
+    const podClass = classOf(this.#problem.pods.indexOf(pod), classes);
     const search = podClass.searches.at(-1)!;
     const question = { problem: this.#problem, view: this.#solution, plan: this.plan, podClass, search, residents: new Map() };
     return { existingNodes: askNodes(question).refused, plannedNodes: askClaims(question).refused };

@@ -10,7 +10,7 @@ import { remembered } from "../memo.ts";
 import { nodeLabel } from "../requirements/node-labels.ts";
 import { Requirement } from "../requirements/requirement.ts";
 import type { OpenClaim } from "../solve/open-claims.ts";
-import type { PodClass, Search } from "../solve/pod-classes.ts";
+import { classOf, type PodClass, type Search } from "../solve/pod-classes.ts";
 import type { Solver } from "../solve/solve.ts";
 import type { Template } from "../solve/template.ts";
 import { HostnameGroup } from "../topology/hostname-group.ts";
@@ -60,7 +60,7 @@ export function podGroups(greedy: Solver, pristine: Solver, open: ReadonlySet<Op
   const bondsOf = new Map<Search, readonly HostBond[]>();
   const groups = new Map<string, PodGroup>();
   for (const pod of greedy.sequence) {
-    const podClass = pristine.view.classes.list[pristine.view.classes.classOfPod[pod]!]!;
+    const podClass = classOf(pod, pristine.view.classes);
     const search = podClass.searches[greedy.searchOfPod[pod]!]!;
     const claim = claimOf.get(pod);
     const node = nodeOf.get(pod);

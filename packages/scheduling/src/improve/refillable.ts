@@ -3,6 +3,7 @@
  * order, so that its limits allow them again, and each holds as much of what is limited as before, so that a heavier pool stays as full.
  */
 import type { OpenClaim } from "../solve/open-claims.ts";
+import { classOf } from "../solve/pod-classes.ts";
 import type { Solver } from "../solve/solve.ts";
 import type { Template } from "../solve/template.ts";
 import { isBound } from "./pod-groups.ts";
@@ -20,7 +21,7 @@ const KEPT_SHARE = 0.99;
 export function refillables(greedy: Solver): readonly Refillable[] {
   const { claims, classes, axis } = greedy.view;
   const isPlain = (pod: number) => {
-    const { marks, searches } = classes.list[classes.classOfPod[pod]!]!;
+    const { marks, searches } = classOf(pod, classes);
     const { topology, hostPorts, volumes } = searches[greedy.searchOfPod[pod]!]!;
     return marks.groups.length === 0 && topology === undefined && hostPorts === undefined && volumes === undefined;
   };

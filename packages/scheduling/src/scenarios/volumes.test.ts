@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Plan } from "../plan.ts";
 import type { VolumeClaim } from "../problem.ts";
 import { solve } from "../solve/solve.ts";
-import { aNode, aPod, aProblem, bound, type PodWish, type ProblemWish } from "../testing/builders.ts";
+import { aNode, aPod, aProblem, bound, type PodWish, type ProblemWish, zoneSpread } from "../testing/builders.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const HOSTNAME = "kubernetes.io/hostname";
@@ -62,13 +62,7 @@ test("T34 S-123: a local volume goes along, a CSI volume that is pinned to an un
 
 test("T41 S-125: a volume in z1 does not make the pod one of z1 alone, so minDomains 3 holds", () => {
   const labels = { app: "x" };
-  const constraint = {
-    maxSkew: 1,
-    minDomains: 3,
-    topologyKey: ZONE,
-    whenUnsatisfiable: "DoNotSchedule" as const,
-    labelSelector: { matchLabels: labels },
-  };
+  const constraint = zoneSpread(labels, { minDomains: 3 });
   const boundPods = ["z1", "z2", "z3"].map((name) => bound({ labels }, { name, labels: { [ZONE]: name } }));
   const pods = [aPod({ labels, spec: { ...mounting("c"), topologySpreadConstraints: [constraint] } })];
   expect(zonesOf(planOf({ boundPods, pods, claims: claims({ c: { alternatives: [inZones("z1")] } }) }))).toEqual([["z1"]]);

@@ -1,6 +1,18 @@
 /** What random problems have shown to matter to kube-scheduler, each in its smallest form. */
 import { expect, test } from "vitest";
-import { aDaemonSet, aNode, anOffering, aPod, aPool, aProblem, aReservation, aType, bound, type PodWish } from "../testing/builders.ts";
+import {
+  aDaemonSet,
+  aNode,
+  anOffering,
+  aPod,
+  aPool,
+  aProblem,
+  aReservation,
+  aType,
+  bound,
+  type PodWish,
+  zoneSpread,
+} from "../testing/builders.ts";
 import { solve } from "./solve.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
@@ -42,8 +54,7 @@ test.each([
   { policy: "Ignore" as const, nodes: 0 },
 ])("S-144: the smallest count under nodeAffinityPolicy $policy", ({ policy, nodes }) => {
   const labels = { app: "x" };
-  const spread = { topologyKey: ZONE, maxSkew: 1, whenUnsatisfiable: "DoNotSchedule" as const, nodeAffinityPolicy: policy };
-  const constraint = { ...spread, labelSelector: { matchLabels: labels } };
+  const constraint = zoneSpread(labels, { nodeAffinityPolicy: policy });
   const pod = aPod({ labels, nodeSelector: { [ZONE]: "z1" }, spec: { topologySpreadConstraints: [constraint] } });
   const boundPods = [bound({ labels }, { name: "n", labels: { [ZONE]: "z1" } }, 2)];
   expect(solve(aProblem({ pods: [pod], boundPods })).newNodes).toHaveLength(nodes);
@@ -51,7 +62,7 @@ test.each([
 
 test("S-140: pods of a node count where a later one decides it to be", () => {
   const labels = { app: "x" };
-  const spread = { topologyKey: ZONE, maxSkew: 1, whenUnsatisfiable: "DoNotSchedule" as const, labelSelector: { matchLabels: labels } };
+  const spread = zoneSpread(labels);
   const first = aPod({ name: "first", labels, requests: { cpu: "2" } });
   const second = aPod({ name: "second", labels, requests: { cpu: "1" }, spec: { topologySpreadConstraints: [spread] } });
   const plan = solve(aProblem({ pods: [first, second] }));

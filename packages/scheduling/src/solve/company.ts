@@ -11,7 +11,7 @@ import { Requirements } from "../requirements/requirements.ts";
 import type { Group } from "../topology/topology.ts";
 import { TopologyGroup } from "../topology/topology-group.ts";
 import type { ClaimState } from "./claim-state.ts";
-import type { PodClass, PodClasses, Search } from "./pod-classes.ts";
+import { classOf, type PodClasses, type Search } from "./pod-classes.ts";
 import type { SolverView } from "./solver-view.ts";
 
 /** A pod that is tried before its time; with pins only on nodes that meet these too, and not on claims that are open. */
@@ -117,10 +117,6 @@ function* inOneDomain(pod: number, classes: PodClasses, placed: ReadonlySet<numb
       if (isForPod) yield [{ pod, pins: Requirements.of(Requirement.in(key, domain)) }];
     }
   }
-}
-
-function classOf(pod: number, { list, classOfPod }: PodClasses): PodClass {
-  return list[classOfPod[pod]!]!;
 }
 
 function companyIn({ topology }: Search): readonly Group[] {

@@ -68,6 +68,11 @@ export interface PodClasses {
   readonly classOfPod: Uint32Array;
 }
 
+/** @param pod index of a pod of the problem */
+export function classOf(pod: number, { list, classOfPod }: PodClasses): PodClass {
+  return list[classOfPod[pod]!]!;
+}
+
 export interface ClassContext extends VariantOptions {
   readonly axis: ResourceAxis;
   readonly topology: Topology;

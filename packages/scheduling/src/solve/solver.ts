@@ -19,7 +19,7 @@ import { couldBeFirst, refusalsOf } from "./leftovers.ts";
 import { allowsNewHost, chargeOf, NO_ATTACHMENTS, NO_PORTS, NO_RESERVATIONS, newCandidate } from "./new-claim.ts";
 import { OpenClaims } from "./open-claims.ts";
 import { dropped, placesOf, planNothing } from "./plan-parts.ts";
-import { classifyPods, type PodClass, type PodClasses, type Search } from "./pod-classes.ts";
+import { classifyPods, classOf, type PodClass, type PodClasses, type Search } from "./pod-classes.ts";
 import { inQueueOrder, PodQueue } from "./pod-queue.ts";
 import { refusalOf } from "./refusal.ts";
 import { Reservations } from "./reservations.ts";
@@ -118,7 +118,7 @@ export class Solver {
   placeFirst(turns: readonly Turn[], onTurn?: (pod: number) => void): number {
     for (const { pod, pins } of turns) {
       onTurn?.(pod);
-      this.#place(pod, this.#classOf(pod), pins);
+      this.#place(pod, classOf(pod, this.#classes), pins);
     }
     return this.sequence.length;
   }
@@ -132,19 +132,19 @@ export class Solver {
     for (let pod = queue.pop(); pod >= 0; pod = queue.pop()) {
       if (options.isOverdue?.()) break;
       onTurn?.(pod);
-      if (!this.#place(pod, this.#classOf(pod))) queue.push(pod);
+      if (!this.#place(pod, classOf(pod, this.#classes))) queue.push(pod);
     }
     return this.#plan();
   }
 
   /** Pods that cannot be weighed at all do not take part. */
   #queueOrder(): Uint32Array {
-    const { list, classOfPod } = this.#classes;
+    const { list } = this.#classes;
     const order = inQueueOrder(this.#problem.pods, this.#classes);
     if (this.sequence.length === 0 && !list.some(({ unsupported }) => unsupported.length > 0)) return order;
     return order.filter((pod) => {
       if (this.searchOfPod[pod]! >= 0) return false;
-      const { unsupported } = list[classOfPod[pod]!]!;
+      const { unsupported } = classOf(pod, this.#classes);
       if (unsupported.length > 0) this.#reasons[pod] = unsupported;
       return unsupported.length === 0;
     });
@@ -181,7 +181,7 @@ export class Solver {
     const couldBe = (podClass: PodClass) => couldBeFirst(podClass, this.#templates, this.#nodes);
     const verdicts = new Map<PodClass, boolean>();
     return [...inQueueOrder(this.#problem.pods, this.#classes)].filter((pod) => {
-      const podClass = this.#classOf(pod);
+      const podClass = classOf(pod, this.#classes);
       return this.#reasonsOf(pod) !== undefined && remembered(verdicts, podClass, () => couldBe(podClass));
     });
   }
@@ -200,7 +200,7 @@ export class Solver {
 
   /** The pod goes to this existing node if every rule allows it. */
   offerNode(pod: number, searchIndex: number, node: number): boolean {
-    const podClass = this.#classOf(pod);
+    const podClass = classOf(pod, this.#classes);
     const search = podClass.searches[searchIndex]!;
     if (!this.#nodes.takes(node, search, podClass.requests)) return false;
     this.#nodes.add(node, pod, podClass.requests, search);
@@ -211,7 +211,7 @@ export class Solver {
 
   /** The same for a claim that is open. */
   offerClaim(pod: number, searchIndex: number, claim: number): boolean {
-    const podClass = this.#classOf(pod);
+    const podClass = classOf(pod, this.#classes);
     const search = podClass.searches[searchIndex]!;
     const gate = this.#gateFor(search);
     gate?.begin(search);
@@ -226,7 +226,7 @@ export class Solver {
    * heavier pool would take the pod is for the caller to know.
    */
   offerNew(pod: number, searchIndex: number, templateIndex: number, pins: readonly Requirement[]): number {
-    const podClass = this.#classOf(pod);
+    const podClass = classOf(pod, this.#classes);
     const search = podClass.searches[searchIndex]!;
     const template = this.allTemplates[templateIndex]!;
     const allowed = template.limits?.allowed();
@@ -244,10 +244,6 @@ export class Solver {
     this.#open(pod, podClass, search, candidate, gate?.state ?? state);
     this.#settle(pod, searchIndex);
     return this.#claims.list.length - 1;
-  }
-
-  #classOf(pod: number): PodClass {
-    return this.#classes.list[this.#classes.classOfPod[pod]!]!;
   }
 
   /** Nothing has happened since that could help: claims and nodes only fill up, and what topology counts is unchanged. */
@@ -379,7 +375,7 @@ export class Solver {
   /** undefined for a pod that has a place. */
   #reasonsOf(pod: number): readonly Reason[] | undefined {
     if (this.#isLeftOver[pod] === 0) return this.#reasons[pod];
-    const podClass = this.#classOf(pod);
+    const podClass = classOf(pod, this.#classes);
     if (podClass.searches.some(({ isDeferred }) => isDeferred)) return WAITS_FOR_RESERVATION;
     const search = podClass.searches.at(-1)!;
     search.reasons ??=

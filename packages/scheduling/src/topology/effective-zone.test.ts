@@ -1,14 +1,13 @@
-import type { TopologySpreadConstraint } from "@joinery/api";
 import { expect, test } from "vitest";
 import type { VolumeClaim } from "../problem.ts";
-import { aPod, aPool, aProblem, bound, type PodWish, type ProblemWish } from "../testing/builders.ts";
+import { aPod, aPool, aProblem, bound, type PodWish, type ProblemWish, zoneSpread } from "../testing/builders.ts";
 import { effectiveZones } from "./effective-zone.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const labels = { app: "x" };
 const labelSelector = { matchLabels: labels };
 const inZones = (...values: string[]) => [{ key: ZONE, operator: "In" as const, values }];
-const byZone: TopologySpreadConstraint = { maxSkew: 1, topologyKey: ZONE, whenUnsatisfiable: "DoNotSchedule", labelSelector };
+const byZone = zoneSpread(labels);
 const spread: PodWish = { labels, spec: { topologySpreadConstraints: [byZone] } };
 const term = { topologyKey: ZONE, labelSelector };
 const near: PodWish = { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } };
